@@ -1,0 +1,140 @@
+"""`python -m local say "PROMPT"` speaks one reply; `python -m local serve` keeps serving."""
+
+import argparse
+import asyncio
+import signal
+import sys
+import time
+import wave
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from local.agent_client import AgentConnectionError, AgentSocket, Event, ask_sse
+from local.part import PartError
+from local.stack import Stack
+from local.timeline import SAMPLE_WIDTH_BYTES, Timeline
+
+
+def progress(line: str) -> None:
+    """Print one line of progress to standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+@asynccontextmanager
+async def _conversation(
+    stack: Stack, transport: str, prompt: str, settings: dict[str, Any]
+) -> AsyncIterator[AsyncIterator[Event]]:
+    url = stack.addresses.agent_url
+    if transport == "sse":
+        async with aclosing(ask_sse(url, prompt, **settings)) as events:
+            yield events
+    else:
+        async with AgentSocket(url) as socket, aclosing(socket.ask(prompt, **settings)) as events:
+            yield events
+
+
+async def say(arguments: argparse.Namespace) -> int:
+    """Start everything, ask once, write the reply; the exit code."""
+    prompt = arguments.prompt or "Please read this."
+    async with Stack(progress) as stack:
+        if arguments.text is not None:
+            async with httpx.AsyncClient(base_url=stack.addresses.bedrock_url) as bedrock:
+                (
+                    await bedrock.post("/local/script", json={"text": arguments.text})
+                ).raise_for_status()
+        settings = {"mode": arguments.mode, "voice": arguments.voice}
+        timeline = Timeline()
+        print(f"you    {prompt}\nagent  ", end="", flush=True)
+        started_s = time.monotonic()
+        async with _conversation(stack, arguments.transport, prompt, settings) as events:
+            async for event in events:
+                timeline.feed(event, time.monotonic() - started_s)
+                if event["type"] == "text_delta":
+                    print(event["text"], end="", flush=True)
+    print("\n\n" + "\n".join(timeline.lines()))
+    for error in timeline.errors:
+        progress(f"error: {error['message']} ({error['code']})")
+    if not timeline.audio:
+        progress("error: no speech came")
+        return 1
+    if arguments.out:
+        with wave.open(str(arguments.out), "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(SAMPLE_WIDTH_BYTES)
+            file.setframerate(timeline.sample_rate_hz)
+            file.writeframes(timeline.audio)
+        print(f"           written to {arguments.out}")
+    if arguments.json:
+        report = timeline.report(mode=arguments.mode, transport=arguments.transport)
+        arguments.json.write_text(report.model_dump_json(indent=2) + "\n")
+    return 1 if timeline.errors else 0
+
+
+async def serve(arguments: argparse.Namespace) -> int:
+    """Start everything and keep it running until Ctrl-C; the exit code."""
+    async with Stack(progress, restart=True, page=arguments.page) as stack:
+        addresses = stack.addresses
+        if arguments.json:
+            arguments.json.write_text(addresses.model_dump_json(indent=2) + "\n")
+        for name, value in addresses:
+            if name != "secret_access_key":
+                print(f"{name:18} {value}")
+        if arguments.page:
+            print(f"\nOpen {stack.page_url} and talk. Ctrl-C ends everything.", flush=True)
+        else:
+            print("\nServing. Ctrl-C ends everything.", flush=True)
+        await asyncio.Event().wait()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m local", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    speak = commands.add_parser("say", help="speak the reply to one prompt")
+    speak.add_argument("prompt", nargs="?", help="what you say to the agent")
+    speak.add_argument("--text", help="what the agent replies (default: a scripted reply)")
+    speak.add_argument("--mode", choices=("bidi", "batch"), default="bidi")
+    speak.add_argument("--transport", choices=("ws", "sse"), default="ws")
+    speak.add_argument("--voice", default="af_heart")
+    speak.add_argument("--out", type=Path, help="WAV file to write")
+    speak.add_argument("--json", type=Path, help="file for the timeline's figures")
+    speak.set_defaults(command=say)
+    keep = commands.add_parser("serve", help="keep everything running until Ctrl-C")
+    keep.add_argument("--json", type=Path, help="file for the addresses and credentials")
+    keep.add_argument("--page", action="store_true", help="also serve the page in web/")
+    keep.set_defaults(command=serve)
+    return parser
+
+
+async def _until_signalled(command: Coroutine[Any, Any, int]) -> int:
+    """Run the command; SIGTERM and SIGHUP cancel it as Ctrl-C does."""
+    task = asyncio.current_task()
+    assert task is not None
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    return await command
+
+
+def main() -> int:
+    """Run a command: 0 it did its work, 1 a part failed, 2 bad usage, 130 Ctrl-C, 143 SIGTERM."""
+    parser = _parser()
+    arguments = parser.parse_args()
+    if arguments.command is say and not arguments.prompt and arguments.text is None:
+        parser.error("say what? Give a PROMPT, or the reply itself with --text")
+    try:
+        return asyncio.run(_until_signalled(arguments.command(arguments)))
+    except (PartError, AgentConnectionError, OSError) as error:
+        progress(f"error: {error}")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except asyncio.CancelledError:
+        return 143
+
+
+if __name__ == "__main__":
+    sys.exit(main())

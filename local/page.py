@@ -1,0 +1,43 @@
+"""Serves the page in `web/`, and tells it where the agent is."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from local.serving import serve
+
+WEB = Path(__file__).resolve().parent.parent / "web"
+
+
+def make_app(agent_url: str) -> Starlette:
+    """The page's server; `/config.json` gives the page the address of the agent's `/ws`."""
+
+    async def config(_: Request) -> JSONResponse:
+        return JSONResponse({"agent_ws_url": agent_url.replace("http", "ws", 1) + "/ws"})
+
+    return Starlette(
+        routes=[
+            Route("/config.json", config),
+            Mount("/", StaticFiles(directory=WEB, html=True)),
+        ]
+    )
+
+
+def main() -> int:
+    """Serve until SIGTERM or SIGINT."""
+    parser = argparse.ArgumentParser(prog="python -m local.page", description=__doc__)
+    parser.add_argument("--agent-url", required=True, help="http://host:port of the agent")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=0)
+    arguments = parser.parse_args()
+    return serve(make_app(arguments.agent_url), arguments.host, arguments.port)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

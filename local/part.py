@@ -1,0 +1,127 @@
+"""One process of the local stack: started, watched, ended."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+LISTEN_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 10.0
+
+
+class PartError(Exception):
+    """A part did not start or has ended; the message says which, and where its log is."""
+
+
+class Part:
+    """A process that prints `{"event": "listening", "host": …, "port": …}` when its socket is up.
+
+    Args:
+        name: what users call it: container, sagemaker, bedrock, agent or page.
+        arguments: of the interpreter, without `--port`.
+        log_file: receives what the process writes to standard error.
+        cwd: working folder of the process.
+        env: its whole environment.
+        note_pid: called with `+PID` and `-PID` as processes come and go.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        arguments: list[str],
+        *,
+        log_file: Path,
+        cwd: Path,
+        env: Mapping[str, str],
+        note_pid: Callable[[str], None],
+    ) -> None:
+        self.name = name
+        self.log_file = log_file
+        self.port = 0
+        self._arguments = arguments
+        self._cwd = cwd
+        self._env = dict(env)
+        self._note_pid = note_pid
+        self._process: asyncio.subprocess.Process | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The running process, or None."""
+        return self._process.pid if self._process and self._process.returncode is None else None
+
+    async def start(self) -> None:
+        """Start the process and wait until it listens; a part started again keeps its port.
+
+        Raises:
+            PartError: it ended, or did not listen within `LISTEN_TIMEOUT_S`.
+        """
+        command = [sys.executable, *self._arguments, "--port", str(self.port)]
+        with self.log_file.open("ab") as log:
+            self._process = await self._spawn(command, log)
+        self._note_pid(f"+{self._process.pid}")
+        assert self._process.stdout is not None
+        try:
+            async with asyncio.timeout(LISTEN_TIMEOUT_S):
+                line = await self._process.stdout.readline()
+        except TimeoutError:
+            await self.stop()
+            raise PartError(
+                f"{self.name} did not listen within {LISTEN_TIMEOUT_S:.0f} s{self.log_tail()}"
+            ) from None
+        if not line:
+            code = await self.wait()
+            raise PartError(f"{self.name} ended with code {code} at its start{self.log_tail()}")
+        self.port = int(json.loads(line)["port"])
+
+    async def _spawn(self, command: list[str], log: BinaryIO) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            *command,
+            cwd=self._cwd,
+            env=self._env,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=log,
+            start_new_session=True,  # Ctrl-C reaches the supervisor alone; it ends the parts
+        )
+
+    async def wait(self) -> int:
+        """Wait for the process to end; its exit code (minus the signal's number if killed)."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        async for _ in self._process.stdout:
+            pass  # a full pipe would stop the process
+        code = await self._process.wait()
+        self._note_pid(f"-{self._process.pid}")
+        return code
+
+    def kill(self) -> None:
+        """Kill the process at once, as a crash would."""
+        self._signal(signal.SIGKILL)
+
+    async def stop(self) -> None:
+        """End the process: SIGTERM, and SIGKILL after `STOP_TIMEOUT_S`."""
+        if self.pid is None:
+            return
+        self._signal(signal.SIGTERM)
+        try:
+            async with asyncio.timeout(STOP_TIMEOUT_S):
+                await self.wait()
+        except TimeoutError:
+            self._signal(signal.SIGKILL)
+            await self.wait()
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self.pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, number)
+
+    def log_tail(self, lines: int = 3) -> str:
+        """The end of the log, ready to follow a message, or nothing when the log is empty."""
+        text = self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
+        tail = [line for line in text.splitlines() if line.strip()][-lines:]
+        return ": " + " | ".join(tail) if tail else ""

@@ -1,0 +1,146 @@
+"""What happened when in one reply, as seen by the client."""
+
+from pydantic import BaseModel, ConfigDict
+
+from local.agent_client import Event
+
+SAMPLE_WIDTH_BYTES = 2
+
+
+class SpokenSentence(BaseModel):
+    """One sentence of the reply; times are seconds since the prompt was sent.
+
+    `sent_s` is the agent's figure, from the prompt's arrival there.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    sent_s: float | None
+    first_audio_s: float | None
+    audio_s: float
+
+
+class Report(BaseModel):
+    """What `say --json` writes. Seconds since the prompt was sent; None where it never came."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    mode: str
+    transport: str
+    ttft_s: float | None
+    first_sentence_s: float | None
+    ttfa_s: float | None
+    total_s: float
+    audio_s: float
+    streams_opened: int
+    text: str
+    sentences: list[SpokenSentence]
+
+
+class Timeline:
+    """Collects the events of one reply.
+
+    Feed every event with the seconds since the prompt was sent; then read `audio` (s16le mono),
+    `errors`, `lines()` for people and `report()` for programs.
+    """
+
+    def __init__(self) -> None:
+        self.audio = bytearray()
+        self.sample_rate_hz = 24000
+        self.errors: list[Event] = []
+        self.first_text_s: float | None = None
+        self.last_text_s: float | None = None
+        self.first_audio_s: float | None = None
+        self.end_s: float | None = None
+        self._text: list[str] = []
+        self._sentences: list[SpokenSentence] = []
+        self._metrics: Event = {}
+        self._awaiting_audio = False
+
+    def feed(self, event: Event, at_s: float) -> None:
+        """Take one event that arrived `at_s` seconds after the prompt was sent."""
+        match event["type"]:
+            case "text_delta":
+                self.first_text_s = at_s if self.first_text_s is None else self.first_text_s
+                self.last_text_s = at_s
+                self._text.append(event["text"])
+            case "audio_stream_start":
+                self.sample_rate_hz = event["sample_rate"]
+            case "sentence":
+                self._sentences.append(
+                    SpokenSentence(text=event["text"], sent_s=None, first_audio_s=None, audio_s=0)
+                )
+            case "audio":
+                self._feed_audio(event["data"], at_s)
+            case "error":
+                self.errors.append(event)
+            case "agent_end":
+                self.end_s = at_s
+                self._metrics = event["metrics"]
+                # The agent numbers sentences in the order they are spoken.
+                for sentence, timing in zip(
+                    self._sentences, self._metrics["sentences"], strict=False
+                ):
+                    sentence.sent_s = timing["sent_s"]
+
+    def _feed_audio(self, data: bytes, at_s: float) -> None:
+        if self.first_audio_s is None:
+            self.first_audio_s = at_s
+        self.audio += data
+        if self._sentences:
+            sentence = self._sentences[-1]
+            if sentence.first_audio_s is None:
+                sentence.first_audio_s = at_s
+            sentence.audio_s += self._seconds(len(data))
+
+    def _seconds(self, size_bytes: int) -> float:
+        return size_bytes / (SAMPLE_WIDTH_BYTES * self.sample_rate_hz)
+
+    def report(self, *, mode: str, transport: str) -> Report:
+        """The reply in numbers, rounded to milliseconds; call it after `agent_end`."""
+
+        def ms(value: float | None) -> float | None:
+            return None if value is None else round(value, 3)
+
+        for sentence in self._sentences:
+            sentence.sent_s, sentence.first_audio_s = (
+                ms(sentence.sent_s),
+                ms(sentence.first_audio_s),
+            )
+            sentence.audio_s = round(sentence.audio_s, 3)
+        return Report(
+            mode=mode,
+            transport=transport,
+            ttft_s=ms(self.first_text_s),
+            first_sentence_s=ms(self._metrics.get("first_sentence_s")),
+            ttfa_s=ms(self.first_audio_s),
+            total_s=round(self.end_s or 0.0, 3),
+            audio_s=round(self._seconds(len(self.audio)), 3),
+            streams_opened=self._metrics.get("streams_opened", 0),
+            text="".join(self._text),
+            sentences=self._sentences,
+        )
+
+    def lines(self) -> list[str]:
+        """The timeline for people, one line an event that matters."""
+        moments: list[tuple[float | None, str]] = [
+            (self.first_text_s, "first text"),
+            (self._metrics.get("first_sentence_s"), "first sentence complete"),
+            (self.last_text_s, "last text"),
+            (self.end_s, f"done: {self._seconds(len(self.audio)):.1f} s of speech"),
+        ]
+        for number, sentence in enumerate(self._sentences, 1):
+            label = "FIRST AUDIO, sentence" if number == 1 else "audio, sentence"
+            text = sentence.text if len(sentence.text) <= 60 else sentence.text[:59] + "…"
+            moments.append((sentence.first_audio_s, f"{label} {number}: {text}"))
+        lines = [
+            f"{at:7.2f} s  {what}" for at, what in sorted(m for m in moments if m[0] is not None)
+        ]
+        if self.first_audio_s is not None and self.last_text_s is not None:
+            lead_s = self.last_text_s - self.first_audio_s
+            word = "before" if lead_s > 0 else "after"
+            lines.append(
+                f"           speech began {abs(lead_s):.2f} s {word} the last word was written"
+            )
+        return lines

@@ -1,0 +1,89 @@
+import { Agent } from "./agent.js";
+import { PcmPlayer } from "./player.js";
+
+const element = (id) => document.getElementById(id);
+const [status, reply, figures, stop, send] =
+  ["status", "reply", "figures", "stop", "send"].map(element);
+
+const { agent_ws_url: url } = await (await fetch("config.json")).json();
+const agent = new Agent(url);
+const player = new PcmPlayer();
+let askedAt = 0;
+let firstAudioS = null;
+let failed = false;
+
+function say(text, isError = false) {
+  status.textContent = text;
+  status.classList.toggle("error", isError);
+}
+
+function show(text) {
+  const span = document.createElement("span");
+  span.textContent = text;
+  reply.append(span);
+}
+
+async function connect() {
+  try {
+    await agent.connect();
+    say("Ready.");
+  } catch (error) {
+    say(`${error.message}. Is it running? Ask again to retry.`, true);
+  }
+}
+
+function finish() {
+  send.disabled = false;
+  stop.disabled = true;
+}
+
+async function end(metrics) {
+  await player.drained();
+  finish();
+  if (failed) return;
+  say("Done.");
+  figures.textContent = `First audio after ${firstAudioS?.toFixed(2) ?? "–"} s, ` +
+    `${metrics.audio_s.toFixed(1)} s of speech, ${player.underruns} underruns, mode ${metrics.mode}.`;
+}
+
+const handlers = {
+  text_delta: ({ text }) => show(text),
+  audio_stream_start: ({ sample_rate: rate }) => { player.sampleRateHz = rate; },
+  audio: ({ data }) => {
+    if (firstAudioS === null) {
+      firstAudioS = (performance.now() - askedAt) / 1000;
+      say("Speaking…");
+    }
+    player.push(data);
+  },
+  interrupted: () => say("Stopped."),
+  error: ({ message }) => { failed = true; say(message, true); },
+  agent_end: ({ metrics }) => end(metrics),
+  closed: () => { finish(); say("The agent closed the connection. Ask again to reconnect.", true); },
+};
+
+agent.addEventListener("event", ({ detail }) => handlers[detail.type]?.(detail));
+
+element("ask").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  send.disabled = true;
+  await player.start();
+  if (!agent.open) await connect();
+  if (!agent.open) { finish(); return; }
+  reply.replaceChildren();
+  figures.textContent = "";
+  firstAudioS = null;
+  failed = false;
+  stop.disabled = false;
+  say("Thinking…");
+  askedAt = performance.now();
+  agent.prompt(element("prompt").value);
+});
+
+stop.addEventListener("click", () => {
+  failed = true;
+  agent.interrupt(player.playedS);
+  player.stop();
+});
+
+await connect();
