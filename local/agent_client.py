@@ -14,7 +14,7 @@ EVENT_TIMEOUT_S = 120.0
 CONNECT_TIMEOUT_S = 10.0
 
 type Event = dict[str, Any]
-"""An event of the agent protocol; audio is `{"type": "audio", "data": bytes}` on either transport."""
+"""An event of the agent protocol; audio is `{"type": "audio", "data": bytes}` everywhere."""
 
 
 class AgentConnectionError(Exception):

@@ -10,7 +10,7 @@ const agent = new Agent(url);
 const player = new PcmPlayer();
 let askedAt = 0;
 let firstAudioS = null;
-let failed = false;
+let ending = "Done."; // what the status says when the reply has ended
 
 function say(text, isError = false) {
   status.textContent = text;
@@ -40,8 +40,7 @@ function finish() {
 async function end(metrics) {
   await player.drained();
   finish();
-  if (failed) return;
-  say("Done.");
+  if (ending) say(ending);
   figures.textContent = `First audio after ${firstAudioS?.toFixed(2) ?? "–"} s, ` +
     `${metrics.audio_s.toFixed(1)} s of speech, ${player.underruns} underruns, mode ${metrics.mode}.`;
 }
@@ -56,8 +55,8 @@ const handlers = {
     }
     player.push(data);
   },
-  interrupted: () => say("Stopped."),
-  error: ({ message }) => { failed = true; say(message, true); },
+  interrupted: () => { ending = "Stopped."; },
+  error: ({ message }) => { ending = null; say(message, true); },
   agent_end: ({ metrics }) => end(metrics),
   closed: () => { finish(); say("The agent closed the connection. Ask again to reconnect.", true); },
 };
@@ -73,7 +72,7 @@ element("ask").addEventListener("submit", async (event) => {
   reply.replaceChildren();
   figures.textContent = "";
   firstAudioS = null;
-  failed = false;
+  ending = "Done.";
   stop.disabled = false;
   say("Thinking…");
   askedAt = performance.now();
@@ -81,7 +80,6 @@ element("ask").addEventListener("submit", async (event) => {
 });
 
 stop.addEventListener("click", () => {
-  failed = true;
   agent.interrupt(player.playedS);
   player.stop();
 });
