@@ -1,0 +1,1 @@
+"""Speaking through a SageMaker endpoint, sentence by sentence; needs nothing of the agent."""

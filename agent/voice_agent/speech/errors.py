@@ -1,0 +1,40 @@
+"""What can go wrong between the agent and the speech container, by the part that failed."""
+
+
+class SpeechError(Exception):
+    """Speech failed; the subclass says which part.
+
+    Attributes:
+        code: a short word for machines, sent to the agent's client.
+    """
+
+    code = "speech"
+
+
+class SpeechConnectionError(SpeechError):
+    """The SageMaker runtime cannot be reached, refused the caller, or its connection was lost."""
+
+    code = "speech_connection"
+
+
+class SpeechTimeoutError(SpeechConnectionError):
+    """The SageMaker runtime accepted the connection but nothing came through in time."""
+
+
+class SpeechContainerError(SpeechError):
+    """The SageMaker runtime answered, but the container behind it failed or went away."""
+
+    code = "speech_container"
+
+
+class SpeechInputError(SpeechError):
+    """The request cannot be spoken: bad text, voice or endpoint name.
+
+    Args:
+        message: what is wrong, for people.
+        code: the container's own code where it gave one (`unknown_voice`, `too_long`, …).
+    """
+
+    def __init__(self, message: str, code: str = "speech_input") -> None:
+        super().__init__(message)
+        self.code = code

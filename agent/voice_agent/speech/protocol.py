@@ -1,0 +1,223 @@
+"""Speech protocol 1, the client's side, without I/O.
+
+Messages to the container are JSON objects in text frames. From the container, control is JSON in
+text frames and audio is binary frames. Within a session requests are answered in order and their
+frames do not interleave, so audio belongs to the last `synthesis_start`.
+
+SageMaker carries one WebSocket frame as one or more payload parts, each with an optional
+`DataType` (`UTF8` or `BINARY`) and `CompletionState` (`PARTIAL` or `COMPLETE`):
+https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+MAX_FRAME_BYTES = 1 << 20
+"""A fragmented frame longer than this is dropped: the container sends at most 16 KiB a frame."""
+
+
+class _Event(BaseModel):
+    # A newer container may say more than this client knows.
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class SynthesisStart(_Event):
+    """The container begins to speak a request; the audio that follows belongs to it."""
+
+    type: Literal["synthesis_start"]
+    request_id: str
+    voice: str
+    format: str
+    sample_rate: int
+    channels: int
+
+
+class SynthesisComplete(_Event):
+    """A request is fully spoken. All times are the container's, in seconds."""
+
+    type: Literal["synthesis_complete"]
+    request_id: str
+    total_duration_s: float
+    elapsed_s: float
+    queued_s: float
+    first_audio_s: float
+
+
+class Cancelled(_Event):
+    """A request was stopped or dropped after `sent_duration_s` seconds of its audio."""
+
+    type: Literal["cancelled"]
+    request_id: str
+    sent_duration_s: float
+
+
+class RequestError(_Event):
+    """The container refuses or fails one request; `request_id` is null if it could not tell which.
+
+    The session goes on.
+    """
+
+    type: Literal["error"]
+    request_id: str | None = None
+    code: str
+    message: str
+
+
+class GoingAway(_Event):
+    """The session ends in `deadline_s` seconds: finish what is in flight, speak the rest anew."""
+
+    type: Literal["going_away"]
+    reason: str
+    deadline_s: float
+
+
+@dataclass(frozen=True)
+class Audio:
+    """Audio of one request: whole samples, in the format its `SynthesisStart` named."""
+
+    request_id: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Unrecognized:
+    """A frame that says nothing this client understands; `reason` is for the log."""
+
+    reason: str
+
+
+type Control = SynthesisStart | SynthesisComplete | Cancelled | RequestError | GoingAway
+type Event = Control | Audio | Unrecognized
+
+_CONTROL: TypeAdapter[Control] = TypeAdapter(
+    Annotated[
+        SynthesisStart | SynthesisComplete | Cancelled | RequestError | GoingAway,
+        Field(discriminator="type"),
+    ]
+)
+_CONTROL_TYPES = {"synthesis_start", "synthesis_complete", "cancelled", "error", "going_away"}
+
+
+class SpeechProtocol:
+    """One session's state: what was asked for, what is being spoken, what is still to come.
+
+    Call `speak`, `cancel` and `close` for the messages to send, and `receive` with every payload
+    part that arrives, in order.
+    """
+
+    def __init__(self) -> None:
+        self._in_flight: dict[str, None] = {}
+        self._speaking: str | None = None
+        self._fragments = bytearray()
+        self._fragment_type: str | None = None
+
+    @property
+    def in_flight(self) -> Iterable[str]:
+        """Ids of the requests not yet completed, cancelled or refused, oldest first."""
+        return tuple(self._in_flight)
+
+    def speak(
+        self, text: str, request_id: str, *, voice: str | None = None, speed: float | None = None
+    ) -> str:
+        """Return the message that asks for `text` to be spoken.
+
+        Args:
+            text: what to say.
+            request_id: names the request in every event about it; unique among those in flight.
+            voice: a voice's name; None for the container's default.
+            speed: 1.0 is the voice's own pace; None for the container's default.
+
+        Raises:
+            ValueError: the text is blank or the id is in flight already.
+        """
+        if not text.strip():
+            raise ValueError("text: is blank, there is nothing to speak")
+        if request_id in self._in_flight:
+            raise ValueError(f"request_id: {request_id!r} is in flight already")
+        message = {"text": text, "request_id": request_id, "voice": voice, "speed": speed}
+        built = _json({"type": "speak", **{k: v for k, v in message.items() if v is not None}})
+        self._in_flight[request_id] = None
+        return built
+
+    def cancel(self, request_id: str | None = None) -> str:
+        """Return the message that stops one request, or all of them."""
+        message: dict[str, object] = {"type": "cancel"}
+        if request_id is not None:
+            message["request_id"] = request_id
+        return _json(message)
+
+    def close(self) -> str:
+        """Return the message that ends the session."""
+        return _json({"type": "close"})
+
+    def receive(
+        self, data: bytes, data_type: str | None = None, completion_state: str | None = None
+    ) -> Event | None:
+        """Take one payload part and return the event it completes, None if more must come.
+
+        Args:
+            data: the part's bytes.
+            data_type: its `DataType`, `UTF8` or `BINARY`. When absent, the frame is control only
+                if it is a JSON object of a known `type`, and audio otherwise.
+            completion_state: its `CompletionState`; anything but `PARTIAL` ends the frame.
+        """
+        if completion_state == "PARTIAL" or self._fragments:
+            if not self._fragments:
+                self._fragment_type = data_type
+            self._fragments += data
+            if completion_state == "PARTIAL" and len(self._fragments) <= MAX_FRAME_BYTES:
+                return None
+            data, data_type = bytes(self._fragments), self._fragment_type
+            self._fragments.clear()
+            if completion_state == "PARTIAL":
+                return Unrecognized(f"a frame of more than {MAX_FRAME_BYTES} bytes")
+        if data_type == "UTF8" or (data_type is None and _is_control(data)):
+            return self._receive_control(data)
+        return self._receive_audio(data)
+
+    def _receive_audio(self, data: bytes) -> Event:
+        if self._speaking is None:
+            return Unrecognized(f"{len(data)} bytes of audio before any synthesis_start")
+        return Audio(self._speaking, data)
+
+    def _receive_control(self, data: bytes) -> Event:
+        try:
+            event = _CONTROL.validate_json(data)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "frame"
+            return Unrecognized(f"{where}: {first['msg']}")
+        match event:
+            case SynthesisStart():
+                if event.request_id not in self._in_flight:
+                    return Unrecognized(f"synthesis_start of unknown request {event.request_id!r}")
+                self._speaking = event.request_id
+            case SynthesisComplete() | Cancelled() | RequestError():
+                if event.request_id is None:
+                    return event
+                if event.request_id not in self._in_flight:
+                    return Unrecognized(f"{event.type} of unknown request {event.request_id!r}")
+                del self._in_flight[event.request_id]
+                if self._speaking == event.request_id:
+                    self._speaking = None
+            case GoingAway():
+                pass
+        return event
+
+
+def _json(message: dict[str, object]) -> str:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+
+
+def _is_control(data: bytes) -> bool:
+    if not data.startswith(b"{"):
+        return False
+    try:
+        message = json.loads(data)
+    except ValueError:
+        return False
+    return isinstance(message, dict) and message.get("type") in _CONTROL_TYPES
