@@ -1,0 +1,39 @@
+"""Errors as AWS services with the REST-JSON protocol answer them."""
+
+import json
+from http import HTTPStatus
+
+
+class ApiError(Exception):
+    """A request is refused.
+
+    Args:
+        code: The error's name in the service's model, such as `ModelError`.
+        status: The HTTP status that goes with it.
+        message: What a person reads.
+        members: Further members of the error, such as `OriginalStatusCode`.
+    """
+
+    def __init__(self, code: str, status: HTTPStatus, message: str, **members: str | int) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = status
+        self.message = message
+        self.members = members
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The response headers: both boto3 and the HTTP/2 SDK find the error's name here."""
+        return {"content-type": "application/json", "x-amzn-errortype": self.code}
+
+    @property
+    def body(self) -> bytes:
+        """The JSON body. SageMaker spells `Message`, Bedrock `message`: both are there."""
+        return json.dumps(
+            {"message": self.message, "Message": self.message, **self.members}
+        ).encode()
+
+
+def access_denied(code: str, message: str) -> ApiError:
+    """The error for a request whose signature or credentials are not accepted."""
+    return ApiError(code, HTTPStatus.FORBIDDEN, message)

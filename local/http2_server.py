@@ -1,0 +1,256 @@
+"""HTTP/2 for one server connection: many streams at once, with flow control both ways.
+
+The protocol itself is `h2`'s. A stream that nobody reads stops its own sender only: the stream's
+window opens as its handler reads, the connection's as data arrives.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from h2.config import H2Configuration
+from h2.connection import H2Connection
+from h2.errors import ErrorCodes
+from h2.events import (
+    DataReceived,
+    RemoteSettingsChanged,
+    RequestReceived,
+    StreamEnded,
+    StreamReset,
+    WindowUpdated,
+)
+from h2.exceptions import ProtocolError
+from h2.settings import SettingCodes
+
+_log = logging.getLogger(__name__)
+
+_READ_BYTES = 64 * 1024
+_MAX_STREAMS = 128
+_STREAM_WINDOW_BYTES = 1024 * 1024
+_CONNECTION_WINDOW_BYTES = _MAX_STREAMS * _STREAM_WINDOW_BYTES
+
+
+class Http2Stream:
+    """A request and its response. Its handler reads and writes it in any order.
+
+    Attributes:
+        headers: By lower-case name, pseudo-headers such as `:path` included.
+    """
+
+    def __init__(
+        self, connection: "Http2ServerConnection", stream_id: int, headers: Mapping[str, str]
+    ) -> None:
+        self.headers = headers
+        self.stream_id = stream_id
+        self.request_ended = False
+        self.response_ended = False
+        self._connection = connection
+        self._received = bytearray()
+        self._unopened_bytes = 0
+        self._was_reset = False
+        self._news = asyncio.Event()
+
+    async def receive(self) -> bytes | None:
+        """Return the request's next bytes, or None at its end, and open the window for more.
+
+        Raises:
+            ConnectionResetError: The client reset the stream.
+        """
+        while not self._received:
+            if self._was_reset:
+                raise ConnectionResetError("the client reset the stream")
+            if self.request_ended:
+                return None
+            self._news.clear()
+            await self._news.wait()
+        data = bytes(self._received)
+        self._received.clear()
+        self._connection.open_window(self, self._unopened_bytes)
+        self._unopened_bytes = 0
+        return data
+
+    async def send_headers(self, status: HTTPStatus, headers: Mapping[str, str]) -> None:
+        """Begin the response."""
+        await self._connection.send_headers(self, status, headers)
+
+    async def send(self, data: bytes, *, end: bool = False) -> None:
+        """Send response bytes, waiting for as long as the client's window is closed."""
+        await self._connection.send_data(self, data, end=end)
+
+    def data_arrived(self, data: bytes, window_bytes: int) -> None:
+        """For the connection: take `data`, which used `window_bytes` of the window."""
+        self._received += data
+        self._unopened_bytes += window_bytes
+        self._news.set()
+
+    def request_complete(self) -> None:
+        """For the connection: the client has sent all."""
+        self.request_ended = True
+        self._news.set()
+
+    def reset_arrived(self) -> None:
+        """For the connection: the client has given the stream up."""
+        self._was_reset = self.request_ended = self.response_ended = True
+        self._news.set()
+
+
+type StreamHandler = Callable[[Http2Stream], Coroutine[Any, Any, None]]
+
+
+class Http2ServerConnection:
+    """Serves one accepted connection until either side ends it.
+
+    Args:
+        reader: The connection's.
+        writer: The connection's; TCP_NODELAY is on, as asyncio sets it.
+        handler: Called for each request, in a task of its own, which is cancelled when the client
+            resets the stream or goes away.
+    """
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handler: StreamHandler
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._handler = handler
+        self._h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
+        self._streams: dict[int, Http2Stream] = {}
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._window_opened = asyncio.Condition()
+
+    async def run(self) -> None:
+        """Read until the connection ends; every handler has ended when this returns."""
+        self._h2.initiate_connection()
+        self._h2.update_settings(
+            {
+                SettingCodes.INITIAL_WINDOW_SIZE: _STREAM_WINDOW_BYTES,
+                SettingCodes.MAX_CONCURRENT_STREAMS: _MAX_STREAMS,
+            }
+        )
+        self._h2.increment_flow_control_window(_CONNECTION_WINDOW_BYTES)
+        self._write_pending()
+        try:
+            while data := await self._reader.read(_READ_BYTES):
+                await self._receive(data)
+        except ProtocolError as error:
+            _log.warning("HTTP/2 connection closed: %s", error)
+        except ConnectionError as error:
+            _log.info("HTTP/2 connection lost: %s", error)
+        finally:
+            await self._stop()
+
+    async def _receive(self, data: bytes) -> None:
+        try:
+            events = self._h2.receive_data(data)
+        finally:
+            # Also after a protocol error: the GOAWAY frame that says so.
+            self._write_pending()
+        for event in events:
+            match event:
+                case RequestReceived(stream_id=int(stream_id), headers=headers):
+                    self._start(stream_id, {str(name): str(value) for name, value in headers or []})
+                case DataReceived(
+                    stream_id=int(stream_id), data=data, flow_controlled_length=int(length)
+                ):
+                    if length:
+                        self._h2.increment_flow_control_window(length)
+                    if stream := self._streams.get(stream_id):
+                        stream.data_arrived(data or b"", length)
+                case StreamEnded(stream_id=int(stream_id)):
+                    if stream := self._streams.get(stream_id):
+                        stream.request_complete()
+                case StreamReset(stream_id=int(stream_id)):
+                    if stream := self._streams.get(stream_id):
+                        stream.reset_arrived()
+                        self._tasks[stream_id].cancel()
+                case WindowUpdated() | RemoteSettingsChanged():
+                    async with self._window_opened:
+                        self._window_opened.notify_all()
+                case _:
+                    pass
+        # Not drained: answers to control frames are few, and a client that is itself waiting to
+        # write must still be read.
+        self._write_pending()
+
+    def _start(self, stream_id: int, headers: Mapping[str, str]) -> None:
+        stream = Http2Stream(self, stream_id, headers)
+        task = asyncio.create_task(self._handler(stream))
+        self._streams[stream_id] = stream
+        self._tasks[stream_id] = task
+        # A callback, since a task that is cancelled before it starts runs no `finally`.
+        task.add_done_callback(lambda task: self._handler_ended(stream, task))
+
+    def _handler_ended(self, stream: Http2Stream, task: asyncio.Task[None]) -> None:
+        del self._streams[stream.stream_id], self._tasks[stream.stream_id]
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, (ProtocolError, ConnectionError)):
+            # The client reset the stream or left, and our writing overtook the cancellation.
+            _log.info("stream %d ended early: %s", stream.stream_id, error)
+        elif error is not None:
+            _log.error("the handler of stream %d failed", stream.stream_id, exc_info=error)
+        if stream.request_ended and stream.response_ended:
+            return
+        # RFC 9113, 8.1: NO_ERROR stops a request that has been answered already.
+        code = ErrorCodes.NO_ERROR if stream.response_ended else ErrorCodes.INTERNAL_ERROR
+        try:
+            self._h2.reset_stream(stream.stream_id, code)
+        except ProtocolError:
+            return  # It is closed already.
+        self._write_pending()
+
+    async def _stop(self) -> None:
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        try:
+            self._h2.close_connection()
+            self._write_pending()
+        except ProtocolError:
+            pass  # The client has closed it.
+        self._writer.close()
+
+    def open_window(self, stream: Http2Stream, size: int) -> None:
+        """For a stream: let its client send `size` more bytes."""
+        if size and not stream.request_ended:
+            self._h2.increment_flow_control_window(size, stream.stream_id)
+            self._write_pending()
+
+    async def send_headers(
+        self, stream: Http2Stream, status: HTTPStatus, headers: Mapping[str, str]
+    ) -> None:
+        """For a stream: send the response's headers."""
+        self._h2.send_headers(stream.stream_id, [(":status", str(status.value)), *headers.items()])
+        await self._flush()
+
+    async def send_data(self, stream: Http2Stream, data: bytes, *, end: bool) -> None:
+        """For a stream: send response bytes as the windows allow."""
+        rest = memoryview(data)
+        while rest:
+            size = min(await self._window(stream), self._h2.max_outbound_frame_size, len(rest))
+            chunk, rest = rest[:size], rest[size:]
+            self._h2.send_data(stream.stream_id, chunk.tobytes(), end_stream=end and not rest)
+            await self._flush()
+        if end:
+            if not data:
+                self._h2.end_stream(stream.stream_id)
+                await self._flush()
+            stream.response_ended = True
+
+    async def _window(self, stream: Http2Stream) -> int:
+        """Wait until the client lets us send, and return how many bytes."""
+        async with self._window_opened:
+            await self._window_opened.wait_for(
+                lambda: self._h2.local_flow_control_window(stream.stream_id) > 0
+            )
+        return self._h2.local_flow_control_window(stream.stream_id)
+
+    def _write_pending(self) -> None:
+        if data := self._h2.data_to_send():
+            self._writer.write(data)
+
+    async def _flush(self) -> None:
+        self._write_pending()
+        await self._writer.drain()

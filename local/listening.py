@@ -1,0 +1,21 @@
+"""What each stand-in does to be run as a process: say where it listens, and end on a signal."""
+
+import asyncio
+import json
+import signal
+import sys
+
+
+def announce(host: str, port: int) -> None:
+    """Print the one line that tells whoever started us that connections are accepted."""
+    print(json.dumps({"event": "listening", "host": host, "port": port}), flush=True)
+
+
+async def wait_for_stop_signal() -> None:
+    """Return on the first SIGTERM or SIGINT."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    await stop.wait()
+    print("stopping", file=sys.stderr)
