@@ -1,0 +1,209 @@
+"""Build a model directory: fetch, verify, convert, self-test, and only then put it in its place.
+
+A model directory holds ``kokoro-v1.0.fp32.onnx``, ``vocab.json`` (an object, phoneme to id),
+``voices/NAME.bin`` (float32, little endian, (510, 1, 256)) and ``manifest.json``
+(`model.manifest.BuiltManifest`).
+"""
+
+import fcntl
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import TextIO
+
+import onnx
+from google.protobuf.message import DecodeError
+from pydantic import ValidationError
+
+from model.archives import read_graph, read_vocabulary, read_voices
+from model.dequantise import dequantise
+from model.errors import ModelBuildError
+from model.fetch import fetch, sha256_of
+from model.manifest import (
+    MANIFEST_PATH,
+    BuiltFile,
+    BuiltManifest,
+    Manifest,
+    OutputFile,
+    SourceFile,
+    SourceName,
+    load_manifest,
+    manifest_sha256,
+)
+from model.self_test import VOICE, self_test
+
+# The packages whose code made the graph and heard it speak.
+_TOOLS = ("numpy", "onnx", "onnxruntime")
+
+
+def build(
+    out: Path,
+    source: SourceName = "packages",
+    *,
+    manifest_path: Path = MANIFEST_PATH,
+    progress: TextIO = sys.stderr,
+) -> None:
+    """Make sure that `out` is an intact model directory, by building it if it is not.
+
+    Everything is made in a directory beside `out` and renamed at the end, under a lock: `out` is
+    never half-written, and builds at the same time wait for each other.
+
+    Raises:
+        ModelBuildError: it cannot be built; nothing is left behind and `out` is as it was.
+        OSError: the disk is full or cannot be written; the same holds.
+    """
+    out = out.absolute()
+    manifest = load_manifest(manifest_path)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(out.parent / f".{out.name}.lock", progress):
+        problem = find_damage(out, source, manifest_path=manifest_path)
+        if problem is None:
+            print(f"{out}: intact", file=progress)
+            return
+        if out.exists():
+            _refuse_other_content(out, manifest.graph(source).name)
+            print(f"{out}: {problem}; building it again", file=progress)
+        work = out.parent / f".{out.name}.building"
+        # What a killed build left; the lock says that nobody is working there.
+        shutil.rmtree(work, ignore_errors=True)
+        try:
+            (work / "downloads").mkdir(parents=True)
+            (work / "model").mkdir()
+            _build_in(work, source, manifest, manifest_sha256(manifest_path), progress)
+            _replace(out, work)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+
+def find_damage(
+    directory: Path, source: SourceName = "packages", *, manifest_path: Path = MANIFEST_PATH
+) -> str | None:
+    """Why `directory` is not an intact build of `source`, or None if it is.
+
+    Every file is hashed: about a second.
+    """
+    try:
+        content = (directory / "manifest.json").read_text("utf-8")
+        built = BuiltManifest.model_validate_json(content)
+    except FileNotFoundError:
+        return "no manifest.json"
+    except (ValidationError, UnicodeDecodeError, NotADirectoryError):
+        return "manifest.json is damaged"
+    if built.source != source or built.manifest_sha256 != manifest_sha256(manifest_path):
+        return "it was built from another manifest or source"
+    for file in built.files:
+        path = directory / file.name
+        if not path.is_file():
+            return f"{file.name} is missing"
+        if path.stat().st_size != file.size_bytes:
+            return f"{file.name} has a wrong size"
+        if sha256_of(path) != file.sha256:
+            return f"{file.name} has a wrong sha256"
+    return None
+
+
+def _build_in(
+    work: Path, source: SourceName, manifest: Manifest, manifest_hash: str, progress: TextIO
+) -> None:
+    inputs = manifest.files(source)
+    model_dir = work / "model"
+
+    total_mb = sum(file.size_bytes for file in inputs) / 1e6
+    print(f"fetching {len(inputs)} files, {total_mb:.0f} MB", file=progress)
+    paths = fetch(inputs, work / "downloads")
+
+    def of_role(role: str) -> list[tuple[SourceFile, Path]]:
+        return [(file, paths[file.name]) for file in inputs if file.role == role]
+
+    print("converting", file=progress)
+    graph = manifest.graph(source)
+    _write_graph([path for _, path in of_role("graph")], graph, model_dir / graph.name)
+    files = [_built(model_dir, graph.name, graph.licence)]
+
+    ((vocabulary_file, vocabulary_path),) = of_role("vocabulary")
+    vocabulary = read_vocabulary(vocabulary_path)
+    (model_dir / "vocab.json").write_text(
+        json.dumps(vocabulary, ensure_ascii=False, indent=0) + "\n", "utf-8"
+    )
+    files.append(_built(model_dir, "vocab.json", vocabulary_file.licence))
+
+    (model_dir / "voices").mkdir()
+    for voices_file, voices_path in of_role("voices"):
+        for name, content in read_voices(voices_path):
+            (model_dir / "voices" / f"{name}.bin").write_bytes(content)
+            files.append(_built(model_dir, f"voices/{name}.bin", voices_file.licence))
+    voices = len(files) - 2
+    if voices != manifest.voices:
+        raise ModelBuildError(f"expected {manifest.voices} voices, found {voices}")
+
+    print("self-test", file=progress)
+    measures = self_test(model_dir / graph.name, model_dir / "voices" / f"{VOICE}.bin", vocabulary)
+    built = BuiltManifest(
+        source=source,
+        manifest_sha256=manifest_hash,
+        versions={name: version(name) for name in _TOOLS},
+        inputs=tuple(inputs),
+        files=tuple(files),
+        self_test=asdict(measures),
+    )
+    (model_dir / "manifest.json").write_text(built.model_dump_json(indent=1) + "\n", "utf-8")
+
+
+def _write_graph(parts: list[Path], expected: OutputFile, path: Path) -> None:
+    serialised = read_graph(parts)
+    if expected.source == "packages":
+        try:
+            model = onnx.load_model_from_string(serialised)
+        except DecodeError as error:
+            raise ModelBuildError(f"{parts[0].name} …: not an ONNX model: {error}") from error
+        serialised = dequantise(model).SerializeToString(deterministic=True)
+    path.write_bytes(serialised)
+    sha256 = sha256_of(path)
+    if (len(serialised), sha256) != (expected.size_bytes, expected.sha256):
+        raise ModelBuildError(
+            f"{expected.name}: the conversion gave {len(serialised)} bytes with sha256 {sha256}, "
+            f"expected {expected.size_bytes} with {expected.sha256}; "
+            "install the versions that container/model/requirements.txt locks, "
+            "or, after a change to the conversion, record the new values in manifest.toml"
+        )
+
+
+def _built(model_dir: Path, name: str, licence: str) -> BuiltFile:
+    path = model_dir / name
+    return BuiltFile(
+        name=name, size_bytes=path.stat().st_size, sha256=sha256_of(path), licence=licence
+    )
+
+
+def _refuse_other_content(out: Path, graph_name: str) -> None:
+    """Never delete a directory that is not ours, whatever --out says."""
+    ours = {graph_name, "vocab.json", "voices", "manifest.json"}
+    entries = {entry.name for entry in out.iterdir()} if out.is_dir() else {out.name}
+    if other := sorted(entries - ours):
+        raise ModelBuildError(
+            f"{out} is not a model directory: it holds {other[0]!r}; choose another --out"
+        )
+
+
+def _replace(out: Path, work: Path) -> None:
+    """Put ``work/model`` at `out`; what was there goes to `work`, which the caller removes."""
+    if out.exists():
+        out.rename(work / "replaced")
+    (work / "model").rename(out)
+
+
+@contextmanager
+def _locked(path: Path, progress: TextIO) -> Iterator[None]:
+    """Hold the advisory lock on the file at `path`; the system drops it if the process dies."""
+    with path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"waiting for another build of {path.parent}", file=progress)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

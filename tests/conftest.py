@@ -1,0 +1,25 @@
+"""Fixtures that several kinds of tests share."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def model_dir() -> Path:
+    """The real model, from the default cache; built, or checked, by the command users have."""
+    result = subprocess.run(
+        [sys.executable, "-m", "model"],
+        cwd=ROOT / "container",
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    if result.returncode != 0:
+        pytest.fail("`python -m model` failed: its message is on stderr, above")
+    return Path(result.stdout.splitlines()[-1])
