@@ -100,8 +100,8 @@ def read_wav(source: Path | str | bytes) -> tuple[NDArray[np.float32], int]:
         ValueError: it is not 16 bit mono PCM.
         wave.Error, EOFError: it is not a WAV file.
     """
-    stream = io.BytesIO(source) if isinstance(source, bytes) else Path(source).open("rb")
-    with stream, wave.open(stream) as wav:
+    content = source if isinstance(source, bytes) else Path(source).read_bytes()
+    with wave.open(io.BytesIO(content)) as wav:
         if (wav.getnchannels(), wav.getsampwidth()) != (1, 2):
             raise ValueError(
                 f"expected 16 bit mono, got {8 * wav.getsampwidth()} bit, "
