@@ -20,14 +20,14 @@ import sys
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 from pathlib import Path
-from typing import Literal
 
 import httpx
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from local.aws_errors import ApiError
 from local.batch_invocations import BatchInvocations
 from local.bidirectional_stream import BidirectionalStreams, StreamFailure
+from local.control import ControlError, Fault, parse_body
 from local.http1_server import HttpRequest, HttpResponse, serve_http1
 from local.http2_server import Http2ServerConnection
 from local.listening import announce, wait_for_stop_signal
@@ -41,19 +41,6 @@ _OPEN_ERRORS = {
     "InternalServerError": HTTPStatus.INTERNAL_SERVER_ERROR,
     "ServiceUnavailableError": HTTPStatus.SERVICE_UNAVAILABLE,
 }
-
-
-class Fault(BaseModel):
-    """The body of `POST /local/fault`."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    error: Literal[
-        "InternalServerError",
-        "ServiceUnavailableError",
-        "InternalStreamFailure",
-        "ModelStreamError",
-    ]
 
 
 class SageMakerRouter:
@@ -132,8 +119,8 @@ class SageMakerRouter:
 
     def _set_fault(self, body: bytes) -> HttpResponse:
         try:
-            name = Fault.model_validate_json(body).error
-        except ValidationError as error:
+            name = parse_body(Fault, body).error
+        except ControlError as error:
             return _json_response(HTTPStatus.BAD_REQUEST, {"error": str(error)})
         message = "a test asked for this error"
         if name == "InternalStreamFailure" or name == "ModelStreamError":
