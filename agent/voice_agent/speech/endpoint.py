@@ -138,15 +138,25 @@ class SpeechStream:
     ) -> None:
         self._publisher: EventPublisher[models.RequestStreamEvent] = duplex.input_stream
         self._receiver = receiver
-        # Every event's signature covers the one before: two must never be signed at a time.
         self._sending = asyncio.Lock()
+        self._sends: set[asyncio.Task[None]] = set()
 
     async def send(self, text: str) -> None:
         """Send one text frame to the container, waiting while SageMaker accepts no more.
 
+        Cancelling stops the waiting, not the sending.
+
         Raises:
             SpeechConnectionError: the connection is lost.
         """
+        # Every event's signature covers the one before: two must never be signed at a time, and
+        # one that is signed must be sent.
+        task = asyncio.create_task(self._send(text), name="send speech request")
+        self._sends.add(task)
+        task.add_done_callback(self._sends.discard)
+        await asyncio.shield(task)
+
+    async def _send(self, text: str) -> None:
         part = models.RequestPayloadPart(bytes_=text.encode(), data_type="UTF8")
         async with self._sending:
             try:
@@ -188,6 +198,9 @@ class SpeechStream:
         except (SmithyError, OSError):
             pass  # the connection is gone, which is what is wanted
         finally:
+            for task in self._sends:
+                task.cancel()
+            await asyncio.gather(*self._sends, return_exceptions=True)
             await self._receiver.close()
 
 

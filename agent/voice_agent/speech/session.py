@@ -172,7 +172,11 @@ class SpeechSession:
             raise SpeechInputError(str(error)) from error
         utterance = Utterance(request_id, text, line, self._silence_timeout_s)
         line.utterances[request_id] = utterance
-        await line.send(message)
+        try:
+            await line.send(message)
+        except BaseException:
+            utterance.discard()  # nobody will read it, and it must not hold up the stream
+            raise
         return utterance
 
     async def cancel(self) -> None:
@@ -189,7 +193,7 @@ class SpeechSession:
                     log.info("cancel: %s", error)
 
     async def close(self) -> None:
-        """Say goodbye and close every stream; utterances in flight end with an exception."""
+        """Say goodbye and close every stream; utterances in flight end, unfinished."""
         self._closed = True
         async with self._opening:
             self._line = None

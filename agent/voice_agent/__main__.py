@@ -1,0 +1,92 @@
+"""`python -m voice_agent`: serve the agent."""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import uvicorn
+
+from voice_agent.app import create_app
+from voice_agent.settings import Settings, SettingsError
+
+MAX_FRAME_BYTES = 2 << 20
+"""A longer frame ends the connection (1009). Shorter ones that are too long are answered."""
+
+SHUTDOWN_TIMEOUT_S = 5
+PING_INTERVAL_S = 20.0
+
+
+class _Server(uvicorn.Server):
+    """Says where it listens, and ends with status 0 when it is told to stop."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.should_exit:
+            return
+        host, port = self.servers[0].sockets[0].getsockname()[:2]
+        print(json.dumps({"event": "listening", "host": host, "port": port}), flush=True)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # uvicorn's own raises the signal again when all is done, and the process dies of it.
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+
+def main() -> int:
+    """Serve until told to stop; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="voice_agent", description="Serve the voice agent.")
+    parser.add_argument("--host", default="0.0.0.0", help="address to listen on")
+    parser.add_argument("--port", type=int, default=8080, help="port; 0 for any free one")
+    arguments = parser.parse_args()
+    logging.basicConfig(
+        level=logging.INFO,
+        stream=sys.stderr,
+        format="%(asctime)s %(levelname)s %(name)s %(message)s",
+    )
+    try:
+        settings = Settings.from_environment(os.environ)
+    except SettingsError as error:
+        print(error, file=sys.stderr)
+        return 2
+    server = _Server(
+        uvicorn.Config(
+            create_app(settings),
+            host=arguments.host,
+            port=arguments.port,
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            ws_max_size=MAX_FRAME_BYTES,
+            ws_ping_interval=PING_INTERVAL_S,
+            ws_ping_timeout=PING_INTERVAL_S,
+            timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_S,
+        )
+    )
+    asyncio.run(_serve(server, settings))
+    return 0 if server.started else 1
+
+
+async def _serve(server: _Server, settings: Settings) -> None:
+    # A reply holds one thread while the model writes it, a batch request another.
+    executor = ThreadPoolExecutor(2 * settings.max_conversations, thread_name_prefix="aws")
+    asyncio.get_running_loop().set_default_executor(executor)
+    await server.serve()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

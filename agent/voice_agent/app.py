@@ -1,0 +1,184 @@
+"""The agent on AgentCore: `/invocations` (server-sent events), `/ws` and `/ping`."""
+
+import asyncio
+import json
+import logging
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from bedrock_agentcore import BedrockAgentCoreApp
+from bedrock_agentcore.runtime.context import RequestContext
+from starlette.applications import Starlette
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from voice_agent.batch import BatchSynthesizer
+from voice_agent.conversation import Conversation, Conversations, ConversationsFullError, Services
+from voice_agent.messages import (
+    AudioChunk,
+    Close,
+    ErrorEvent,
+    Interrupt,
+    MessageError,
+    Prompt,
+    ServerEvent,
+    parse_frame,
+    parse_invocation,
+    to_json,
+)
+from voice_agent.model import create_model
+from voice_agent.settings import Settings
+from voice_agent.speech.endpoint import SpeechEndpoint
+
+log = logging.getLogger(__name__)
+
+MAX_WAITING_EVENTS = 64
+
+
+def create_app(settings: Settings) -> BedrockAgentCoreApp:
+    """Return the application; its lifespan closes what it has opened."""
+    services = Services(
+        settings=settings,
+        model=create_model(settings),
+        speech=SpeechEndpoint(
+            settings.endpoint_name,
+            region=settings.region,
+            ca_file=settings.ca_file,
+            open_timeout_s=settings.speech_open_timeout_s,
+        ),
+        batch=BatchSynthesizer(settings),
+    )
+    conversations = Conversations(services)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await conversations.close()
+        await services.speech.close()
+        services.batch.close()
+
+    app = BedrockAgentCoreApp(lifespan=lifespan)
+
+    # Not a coroutine and not a generator function: those the library runs on an event loop of
+    # its own, and the process's connections live on the main one. It only makes the generator.
+    def invoke(payload: Any, context: RequestContext) -> AsyncGenerator[dict[str, Any]]:
+        return _answer_invocation(payload, context.session_id, services, conversations)
+
+    async def converse(websocket: WebSocket, context: RequestContext) -> None:
+        await _Connection(websocket, services).run()
+
+    app.entrypoint(invoke)
+    app.websocket(converse)
+    return app
+
+
+async def _answer_invocation(
+    payload: Any, session_id: str | None, services: Services, conversations: Conversations
+) -> AsyncGenerator[dict[str, Any]]:
+    """Yield the events of one reply; an HTTP status would not reach AgentCore's callers."""
+    request_id = _new_id()
+    try:
+        request = parse_invocation(payload, max_prompt_chars=services.settings.max_prompt_chars)
+        conversation = (
+            conversations.get(session_id) if session_id is not None else Conversation(services)
+        )
+    except MessageError as error:
+        yield to_json(ErrorEvent(request_id=request_id, code=error.code, message=str(error)))
+        return
+    except ConversationsFullError:
+        message = f"{services.settings.max_conversations} conversations are being answered"
+        yield to_json(ErrorEvent(request_id=request_id, code="busy", message=message))
+        return
+
+    events: asyncio.Queue[ServerEvent | None] = asyncio.Queue(MAX_WAITING_EVENTS)
+
+    async def answer() -> None:
+        await conversation.reply(request, request_id, events.put)
+        await events.put(None)
+
+    answering = asyncio.create_task(answer(), name=f"invocation {request_id}")
+    try:
+        while (event := await events.get()) is not None:
+            yield to_json(event)
+    finally:
+        answering.cancel()
+        await asyncio.gather(answering, return_exceptions=True)
+        if session_id is not None:
+            conversations.put_back(session_id)
+        else:
+            await conversation.close()
+
+
+class _Connection:
+    """One `/ws` connection: one conversation. Reading never waits for a reply to end."""
+
+    def __init__(self, websocket: WebSocket, services: Services) -> None:
+        self._websocket = websocket
+        self._conversation = Conversation(services)
+        self._max_prompt_chars = services.settings.max_prompt_chars
+        self._sending = asyncio.Lock()
+        self._replies: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Serve the connection until either side closes it."""
+        await self._websocket.accept()
+        try:
+            while (frame := await self._websocket.receive())["type"] == "websocket.receive":
+                # An empty text frame is legal, so a frame is binary only if it has no text.
+                if not await self._handle(frame.get("text")):
+                    await self._websocket.close(1000)
+                    break
+        except WebSocketDisconnect:
+            log.info("client disconnected")
+        finally:
+            for reply in self._replies:
+                reply.cancel()
+            await asyncio.gather(*self._replies, return_exceptions=True)
+            await self._conversation.close()
+
+    async def _handle(self, text: str | None) -> bool:
+        """Act on one frame; returns whether the connection goes on."""
+        try:
+            message = parse_frame(text, max_prompt_chars=self._max_prompt_chars)
+        except MessageError as error:
+            await self._emit(
+                ErrorEvent(request_id=error.request_id, code=error.code, message=str(error))
+            )
+            return True
+        match message:
+            case Prompt():
+                request_id = message.request_id or _new_id()
+                reply = asyncio.create_task(
+                    self._conversation.reply(message, request_id, self._emit), name="reply"
+                )
+                self._replies.add(reply)
+                reply.add_done_callback(self._reply_done)
+            case Interrupt():
+                await self._conversation.interrupt(message.played_s, _new_id(), self._emit)
+            case Close():
+                return False
+        return True
+
+    def _reply_done(self, reply: asyncio.Task[None]) -> None:
+        self._replies.discard(reply)
+        if not reply.cancelled() and (error := reply.exception()):
+            if isinstance(error, WebSocketDisconnect):
+                return  # reading finds out by itself
+            log.error("reply failed", exc_info=error)
+
+    async def _emit(self, event: ServerEvent) -> None:
+        # Both the text's and the audio's task send.
+        async with self._sending:
+            if self._websocket.client_state is not WebSocketState.CONNECTED:
+                raise WebSocketDisconnect(1006)
+            if isinstance(event, AudioChunk):
+                await self._websocket.send_bytes(event.data)
+            else:
+                await self._websocket.send_text(
+                    json.dumps(to_json(event), ensure_ascii=False, separators=(",", ":"))
+                )
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex[:12]

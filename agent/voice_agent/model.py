@@ -1,0 +1,138 @@
+"""The language model's reply, as it is written: a Strands agent on Amazon Bedrock."""
+
+import copy
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+import botocore.config
+import botocore.exceptions
+import urllib3.exceptions
+from strands import Agent
+from strands.models import BedrockModel
+from strands.types.content import Messages
+from strands.types.exceptions import (
+    ContextWindowOverflowException,
+    EventLoopException,
+    MaxTokensReachedException,
+    ModelThrottledException,
+)
+
+from voice_agent.settings import Settings
+
+CONNECT_TIMEOUT_S = 2.0
+"""With one retry, an unreachable Bedrock is reported within five seconds."""
+
+
+class BedrockError(Exception):
+    """Bedrock could not be reached, refused the request or broke off its reply."""
+
+    code = "bedrock"
+
+
+@dataclass(frozen=True)
+class Text:
+    """The next piece of the reply."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class BlockEnd:
+    """A block of text is finished, or the model turns to a tool: speak what there is."""
+
+
+def create_model(settings: Settings) -> BedrockModel:
+    """Return the Bedrock model all conversations share; its address and credentials are boto3's."""
+    return BedrockModel(
+        region_name=settings.region,
+        model_id=settings.model_id,
+        max_tokens=settings.max_reply_tokens,
+        boto_client_config=botocore.config.Config(
+            connect_timeout=CONNECT_TIMEOUT_S,
+            read_timeout=settings.model_silence_timeout_s,
+            retries={"total_max_attempts": 2, "mode": "standard"},
+            max_pool_connections=settings.max_conversations,
+            tcp_keepalive=True,
+        ),
+    )
+
+
+class ChatHistory:
+    """One conversation's messages, and the model that continues them."""
+
+    def __init__(self, model: BedrockModel, system_prompt: str) -> None:
+        self._model = model
+        self._system_prompt = system_prompt
+        self._messages: Messages = []
+        self._before_last: Messages = []
+
+    async def reply(self, prompt: str) -> AsyncGenerator[Text | BlockEnd]:
+        """Yield the reply to `prompt` as it is written; the history has both once it is complete.
+
+        Closing the generator early stops the model.
+
+        Raises:
+            BedrockError: Bedrock failed; the history is as it was.
+        """
+        self._before_last = self._messages
+        # An agent for each turn: one whose stream was left early refuses the next prompt.
+        agent = Agent(
+            model=self._model,
+            messages=copy.deepcopy(self._messages),
+            system_prompt=self._system_prompt,
+            callback_handler=None,
+            retry_strategy=None,
+        )
+        try:
+            async with aclosing(agent.stream_async(prompt)) as events:  # type: ignore[type-var]
+                async for event in events:
+                    if "data" in event:
+                        yield Text(event["data"])
+                    elif _ends_block(event.get("event", {})):
+                        yield BlockEnd()
+        except MaxTokensReachedException:
+            yield BlockEnd()  # cut short by our own limit: what there is, is the reply
+        except (
+            botocore.exceptions.BotoCoreError,
+            botocore.exceptions.ClientError,
+            urllib3.exceptions.HTTPError,
+            ContextWindowOverflowException,
+            EventLoopException,
+            ModelThrottledException,
+            OSError,
+        ) as error:
+            raise BedrockError(f"Bedrock: {_reason(error)}") from error
+        finally:
+            # The worker thread that reads from Bedrock looks at this between two events, and
+            # leaving the stream has just reset it.
+            agent.cancel()
+        self._messages = agent.messages
+
+    def replace_last_reply(self, prompt: str, heard: str) -> None:
+        """Make the last exchange what the listener knows of it; forget it if nothing was heard."""
+        self._messages = self._before_last
+        if heard:
+            self._messages = [
+                *self._before_last,
+                {"role": "user", "content": [{"text": prompt}]},
+                {"role": "assistant", "content": [{"text": heard}]},
+            ]
+
+
+def _ends_block(event: dict[str, Any]) -> bool:
+    return "contentBlockStop" in event or "toolUse" in event.get("contentBlockStart", {}).get(
+        "start", {}
+    )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, EventLoopException):
+        return _reason(error.original_exception)
+    if isinstance(error, botocore.exceptions.ClientError):
+        details = error.response.get("Error", {})
+        return f"{details.get('Code')}: {details.get('Message')}"
+    if isinstance(error, (urllib3.exceptions.HTTPError, OSError)):
+        return f"the connection broke off ({type(error).__name__})"
+    return str(error)

@@ -1,0 +1,110 @@
+"""What happened when in one reply, fed with times; no clock of its own."""
+
+from dataclasses import dataclass
+
+from voice_agent.messages import BYTES_PER_SECOND, Metrics, SentenceMetrics
+
+
+@dataclass
+class _Spoken:
+    text: str
+    sent_s: float
+    first_audio_s: float | None = None
+    start_s: float = 0.0
+    audio_bytes: int = 0
+
+    @property
+    def audio_s(self) -> float:
+        return self.audio_bytes / BYTES_PER_SECOND
+
+
+class Timeline:
+    """One reply's text, sentences and audio. Times are of one clock, in seconds.
+
+    Args:
+        mode: `bidi` or `batch`.
+        prompted_at: when the prompt arrived.
+    """
+
+    def __init__(self, mode: str, prompted_at: float) -> None:
+        self._mode = mode
+        self._prompted_at = prompted_at
+        self._ttft_s: float | None = None
+        self._first_sentence_s: float | None = None
+        self._sentences: list[_Spoken] = []
+        self._audio_bytes = 0
+
+    @property
+    def audio_s(self) -> float:
+        """Length of the audio so far."""
+        return self._audio_bytes / BYTES_PER_SECOND
+
+    def text_written(self, now: float) -> None:
+        """The model has written some text."""
+        if self._ttft_s is None:
+            self._ttft_s = now - self._prompted_at
+
+    def sentence_complete(self, now: float) -> None:
+        """A sentence is complete and could be spoken."""
+        if self._first_sentence_s is None:
+            self._first_sentence_s = now - self._prompted_at
+
+    def sentence_sent(self, text: str, now: float) -> int:
+        """A sentence was sent to be spoken; returns its number, from 0."""
+        self._sentences.append(_Spoken(text, now - self._prompted_at))
+        return len(self._sentences) - 1
+
+    def audio_arrived(self, seq: int, size_bytes: int, now: float) -> bool:
+        """Audio of sentence `seq` arrived; returns whether it was the sentence's first."""
+        sentence = self._sentences[seq]
+        first = sentence.first_audio_s is None
+        if first:
+            sentence.first_audio_s = now - self._prompted_at
+            sentence.start_s = self.audio_s
+        sentence.audio_bytes += size_bytes
+        self._audio_bytes += size_bytes
+        return first
+
+    def start_s(self, seq: int) -> float:
+        """Where in this reply's audio sentence `seq` begins."""
+        return self._sentences[seq].start_s
+
+    def heard_text(self, played_s: float) -> str:
+        """Return what a listener has heard after `played_s` seconds of this reply's audio.
+
+        Whole sentences, and of the one being played as many words as its share of time.
+        """
+        heard: list[str] = []
+        for sentence in self._sentences:
+            if sentence.audio_bytes == 0 or sentence.start_s >= played_s:
+                continue
+            share = (played_s - sentence.start_s) / sentence.audio_s
+            words = sentence.text.split()
+            if share > 1 - 1e-6:
+                heard.append(sentence.text)
+            elif count := int(share * len(words)):
+                heard.append(" ".join(words[:count]))
+        return " ".join(heard)
+
+    def metrics(self, now: float, streams_opened: int) -> Metrics:
+        """Return the reply's figures, as of `now`."""
+        first_audio = [s.first_audio_s for s in self._sentences if s.first_audio_s is not None]
+        return Metrics(
+            mode=self._mode,
+            ttft_s=self._ttft_s,
+            first_sentence_s=self._first_sentence_s,
+            ttfa_s=min(first_audio, default=None),
+            total_s=now - self._prompted_at,
+            audio_s=self.audio_s,
+            streams_opened=streams_opened,
+            sentences=[
+                SentenceMetrics(
+                    seq=seq,
+                    text=sentence.text,
+                    sent_s=sentence.sent_s,
+                    first_audio_s=sentence.first_audio_s,
+                    audio_s=sentence.audio_s,
+                )
+                for seq, sentence in enumerate(self._sentences)
+            ],
+        )
