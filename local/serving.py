@@ -2,13 +2,13 @@
 
 import asyncio
 import contextlib
-import json
-import signal
 import socket
 from collections.abc import Iterator
 
 import uvicorn
 from starlette.applications import Starlette
+
+from local.listening import announce, wait_for_stop_signal
 
 
 class _Server(uvicorn.Server):
@@ -39,13 +39,8 @@ def serve(app: Starlette, host: str, port: int) -> int:
 
 async def _serve(app: Starlette, listener: socket.socket) -> None:
     server = _Server(uvicorn.Config(app, log_config=None, ws="none"))
-    loop = asyncio.get_running_loop()
-    host, port = listener.getsockname()[:2]
-    print(json.dumps({"event": "listening", "host": host, "port": port}), flush=True)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, _stop, server)
-    await server.serve(sockets=[listener])
-
-
-def _stop(server: uvicorn.Server) -> None:
+    announce(*listener.getsockname()[:2])
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    await wait_for_stop_signal()
     server.should_exit = True
+    await serving

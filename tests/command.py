@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 import uuid
@@ -82,3 +83,8 @@ def running(folder: Path) -> Iterator[Callable[..., Command]]:
     finally:
         for command in started:
             command.stop()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import time
 import wave
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ import pytest
 
 from local.stack import ROOT, Addresses
 from local.timeline import Report
-from tests.command import START_TIMEOUT_S, running
+from tests.command import START_TIMEOUT_S, free_port, running
 from tests.hearing import longest_silence_s, peak, read_wav, transcribe, word_error_rate
 
 pytestmark = pytest.mark.timeout(300)
@@ -136,11 +135,6 @@ def test_serve_lists_its_addresses_and_starts_dead_parts_again(run, tmp_path: Pa
     command.process.wait(30)
     assert command.left_behind() == []
     assert "Traceback" not in command.output()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def test_make_container_serves_alone(run) -> None:

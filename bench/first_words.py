@@ -1,0 +1,109 @@
+"""How much sooner speech begins: bidi against batch, over both transports, on this machine.
+
+    python -m bench.first_words [--rounds 5] [--out bench/results/first_words.md]
+
+One local stack, the same prompt, reply, voice and weights; the four combinations take turns, so
+that a drift of the machine's speed reaches all alike. t0 is the prompt's sending, first audio its
+first byte at the client.
+"""
+
+import argparse
+import asyncio
+import os
+import statistics
+import sys
+import time
+from contextlib import aclosing
+from datetime import date
+from pathlib import Path
+
+from local.agent_client import AgentSocket, ask_sse
+from local.stack import Stack
+from local.timeline import Report, Timeline
+
+PROMPT = "Tell me about the harbor."
+COMBINATIONS = [(mode, transport) for transport in ("ws", "sse") for mode in ("bidi", "batch")]
+
+
+async def measure(agent_url: str, mode: str, transport: str) -> Report:
+    """One turn in a conversation of its own.
+
+    Raises:
+        RuntimeError: the turn failed; a failed turn is no measurement.
+    """
+    timeline = Timeline()
+    async with AgentSocket(agent_url) as socket:
+        started_s = time.monotonic()
+        turn = (
+            ask_sse(agent_url, PROMPT, mode=mode)
+            if transport == "sse"
+            else socket.ask(PROMPT, mode=mode)
+        )
+        async with aclosing(turn) as events:
+            async for event in events:
+                timeline.feed(event, time.monotonic() - started_s)
+    if timeline.errors:
+        raise RuntimeError(f"{mode} over {transport}: {timeline.errors[0]['message']}")
+    return timeline.report(mode=mode, transport=transport)
+
+
+async def run(rounds: int) -> dict[tuple[str, str], list[Report]]:
+    """`rounds` interleaved turns of every combination, after one turn to warm up."""
+    reports: dict[tuple[str, str], list[Report]] = {key: [] for key in COMBINATIONS}
+    async with Stack(lambda line: print(line, file=sys.stderr)) as stack:
+        url = stack.addresses.agent_url
+        await measure(url, "bidi", "ws")
+        for number in range(rounds):
+            for mode, transport in COMBINATIONS:
+                report = await measure(url, mode, transport)
+                reports[mode, transport].append(report)
+                print(f"round {number + 1}: {mode} {transport} {report.ttfa_s} s", file=sys.stderr)
+    return reports
+
+
+def spread(values: list[float]) -> str:
+    """Median (minimum – maximum)."""
+    return f"{statistics.median(values):.2f} ({min(values):.2f} – {max(values):.2f})"
+
+
+def table(reports: dict[tuple[str, str], list[Report]]) -> str:
+    """The results as Markdown."""
+    one = reports["bidi", "ws"][0]
+    rounds = len(reports["bidi", "ws"])
+    machine = f"{date.today()}, {os.cpu_count()} CPU cores, no GPU"
+    reply = f"a reply of {len(one.sentences)} sentences, {one.audio_s:.1f} s of speech"
+    lines = [
+        "# First words: sentence by sentence against the whole reply",
+        "",
+        f"`python -m bench.first_words --rounds {rounds}`, {machine}; {reply}, written by the "
+        "Bedrock stand-in at its default pace. Median (minimum – maximum) of the rounds.",
+        "",
+        "| transport | bidi, first audio, s | batch, first audio, s | ratio, pair by pair |",
+        "| --- | --- | --- | --- |",
+    ]
+    for transport in ("ws", "sse"):
+        bidi, batch = (
+            [report.ttfa_s or 0.0 for report in reports[mode, transport]]
+            for mode in ("bidi", "batch")
+        )
+        ratios = [slow / fast for slow, fast in zip(batch, bidi, strict=True)]
+        lines.append(f"| {transport} | {spread(bidi)} | {spread(batch)} | {spread(ratios)} |")
+    return "\n".join([*lines, ""])
+
+
+def main() -> int:
+    """Measure, print the table, and write it where `--out` says."""
+    parser = argparse.ArgumentParser(prog="python -m bench.first_words", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    result = table(asyncio.run(run(arguments.rounds)))
+    print(result)
+    if arguments.out:
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        arguments.out.write_text(result)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
