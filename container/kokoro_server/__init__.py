@@ -1,0 +1,1 @@
+"""The Kokoro speech server: text in, speech out, over WebSocket and HTTP."""

@@ -1,0 +1,146 @@
+"""One WebSocket connection: the thin, asynchronous side of a `Session`."""
+
+import asyncio
+import logging
+import time
+from contextlib import aclosing
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from kokoro_server.messages import ProtocolError
+from kokoro_server.session import Session, Utterance
+from kokoro_server.speech import Speech
+
+TICK_S = 0.5
+
+logger = logging.getLogger(__name__)
+
+
+class Connection:
+    """Reads, synthesises and writes at the same time, until the peer or the session is gone.
+
+    Args:
+        websocket: accepted already.
+        session: what is to be done; nobody else may use it.
+        speech: the engine, shared with the other connections.
+        peer_timeout_s: how long one frame may wait for a peer that does not read.
+    """
+
+    def __init__(
+        self, websocket: WebSocket, session: Session, speech: Speech, peer_timeout_s: float
+    ) -> None:
+        self._websocket = websocket
+        self._session = session
+        self._speech = speech
+        self._peer_timeout_s = peer_timeout_s
+        # Each wakes one task, after anything that may concern it.
+        self._to_speak = asyncio.Event()
+        self._to_write = asyncio.Event()
+        self._room = asyncio.Event()
+        self._speaking: tuple[Utterance, asyncio.Task[None]] | None = None
+
+    async def run(self) -> None:
+        """Serve the connection to its end; leaves no task and no work behind."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                reader = tasks.create_task(self._read())
+                writer = tasks.create_task(self._write())
+                others = [
+                    tasks.create_task(self._speak(tasks)),
+                    tasks.create_task(self._watch_time()),
+                ]
+                await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
+                for task in (reader, writer, *others):
+                    task.cancel()
+        finally:
+            self._session.connection_lost()
+
+    def shut_down(self, deadline_s: float) -> None:
+        """Announce that the server stops in `deadline_s` seconds."""
+        self._session.shut_down(time.monotonic(), deadline_s)
+        self._session_changed()
+
+    def _session_changed(self) -> None:
+        if self._speaking is not None and self._speaking[0].dropped:
+            self._speaking[1].cancel()
+        self._to_speak.set()
+        self._to_write.set()
+
+    async def _read(self) -> None:
+        while True:
+            message = await self._websocket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            # An empty text frame is legal, so compare with None.
+            frame = message.get("text")
+            if frame is None:
+                frame = message["bytes"]
+            self._session.receive(frame, time.monotonic(), time.time())
+            self._session_changed()
+
+    async def _speak(self, tasks: asyncio.TaskGroup) -> None:
+        while True:
+            self._to_speak.clear()
+            utterance = self._session.next_utterance(time.monotonic())
+            if utterance is None:
+                await self._to_speak.wait()
+                continue
+            # A task of its own, so that cancelling the utterance can cancel the work on it.
+            work = tasks.create_task(self._synthesise(utterance))
+            self._speaking = (utterance, work)
+            try:
+                await asyncio.wait({work})
+            finally:
+                self._speaking = None
+                work.cancel()
+
+    async def _synthesise(self, utterance: Utterance) -> None:
+        try:
+            async with aclosing(
+                self._speech.pcm(utterance.text, utterance.voice, utterance.speed)
+            ) as pieces:
+                async for pcm in pieces:
+                    self._session.add_audio(utterance, pcm)
+                    self._to_write.set()
+                    while not self._session.has_room:
+                        self._room.clear()
+                        await self._room.wait()
+            self._session.finish(utterance)
+        except ProtocolError as error:
+            self._session.fail(utterance, error.code, error.message)
+        except Exception:
+            # Whatever goes wrong in one request must not end the session: the client learns that
+            # it failed, the log learns why.
+            logger.exception("request %s failed", utterance.request_id)
+            self._session.fail(utterance, "internal", "the speech could not be made")
+        self._to_write.set()
+
+    async def _write(self) -> None:
+        while True:
+            self._to_write.clear()
+            frame = self._session.next_frame(time.monotonic())
+            if frame is None and self._session.close_code is None:
+                await self._to_write.wait()
+                continue
+            try:
+                async with asyncio.timeout(self._peer_timeout_s):
+                    if frame is None:
+                        assert self._session.close_code is not None
+                        await self._websocket.close(self._session.close_code)
+                        return
+                    if isinstance(frame, str):
+                        await self._websocket.send_text(frame)
+                    else:
+                        await self._websocket.send_bytes(frame)
+            except TimeoutError:
+                logger.warning("a peer took no frame for %s s, dropped", self._peer_timeout_s)
+                return
+            except WebSocketDisconnect:
+                return
+            self._room.set()
+
+    async def _watch_time(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_S)
+            self._session.tick(time.monotonic())
+            self._session_changed()

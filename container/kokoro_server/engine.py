@@ -1,0 +1,120 @@
+"""The Kokoro model on ONNX Runtime: phonemes in, samples out."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort  # type: ignore[import-untyped]
+from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors  # type: ignore[import-untyped]
+
+from kokoro_server.audio import Samples
+
+MODEL_FILE = "kokoro-v1.0.fp32.onnx"
+MAX_PHONEMES = 510
+"""The model takes 512 tokens, one of padding at either end."""
+_STYLE_SIZE = 256
+
+
+class ModelError(Exception):
+    """The model directory is incomplete or a file in it is not what it should be."""
+
+
+class StoppedError(Exception):
+    """The synthesis was stopped from another thread."""
+
+
+class Stop:
+    """Stops one synthesis, before or while it runs, from any thread."""
+
+    def __init__(self) -> None:
+        self.options = ort.RunOptions()
+
+    def set(self) -> None:
+        """Make the synthesis end at its next graph node."""
+        self.options.terminate = True
+
+
+class Engine:
+    """One loaded model. Its methods block.
+
+    Args:
+        model_dir: folder with the model, `vocab.json` (phoneme to token) and `voices/NAME.bin`
+            (float32 little-endian, shape (510, 1, 256)).
+        threads: threads of one synthesis.
+
+    Raises:
+        ModelError: a file is missing or is not what it should be.
+    """
+
+    def __init__(self, model_dir: Path, threads: int) -> None:
+        self._voices_dir = model_dir / "voices"
+        self._styles: dict[str, Samples] = {}
+        vocab_file, model_file = model_dir / "vocab.json", model_dir / MODEL_FILE
+        try:
+            self._tokens: dict[str, int] = json.loads(vocab_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{vocab_file}: {error}") from error
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        # Spinning workers would take the cores from everything else that runs here.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.log_severity_level = 4
+        try:
+            self._session = ort.InferenceSession(
+                str(model_file), options, providers=["CPUExecutionProvider"]
+            )
+        except (
+            ort_errors.Fail,
+            ort_errors.InvalidGraph,
+            ort_errors.InvalidProtobuf,
+            ort_errors.NoSuchFile,
+        ) as error:
+            raise ModelError(f"{model_file}: {error}") from error
+
+    def known(self, phonemes: str) -> str:
+        """`phonemes` without the characters the model has no token for."""
+        return "".join(phoneme for phoneme in phonemes if phoneme in self._tokens)
+
+    def synthesise(self, phonemes: str, voice: str, speed: float, stop: Stop) -> Samples:
+        """Speak `phonemes`.
+
+        Args:
+            phonemes: 1 to `MAX_PHONEMES` characters, each `known`.
+            voice: the name of a voice in the model directory.
+            speed: 1.0 is the voice's own; 2.0 takes about half the time.
+            stop: ends the synthesis early.
+
+        Returns:
+            24 kHz float audio, shape (n,), with the model's silence around it.
+
+        Raises:
+            ModelError: the voice's file is missing or has the wrong size.
+            StoppedError: `stop` was set.
+        """
+        tokens = [self._tokens[phoneme] for phoneme in phonemes]
+        # One style vector per length of the text: row n-1 is for n phonemes.
+        style = self._style(voice)[len(tokens) - 1]
+        inputs = {
+            "tokens": np.array([[0, *tokens, 0]], dtype=np.int64),
+            "style": style.reshape(1, _STYLE_SIZE),
+            "speed": np.array([speed], dtype=np.float32),
+        }
+        try:
+            (samples,) = self._session.run(None, inputs, stop.options)
+        except ort_errors.Fail:
+            if stop.options.terminate:
+                raise StoppedError from None
+            raise
+        return np.asarray(samples, dtype=np.float32).ravel()
+
+    def _style(self, voice: str) -> Samples:
+        if voice not in self._styles:
+            path = self._voices_dir / f"{voice}.bin"
+            try:
+                self._styles[voice] = np.fromfile(path, dtype="<f4").reshape(
+                    MAX_PHONEMES, _STYLE_SIZE
+                )
+            except (OSError, ValueError) as error:
+                raise ModelError(f"{path}: {error}") from error
+        return self._styles[voice]

@@ -1,0 +1,104 @@
+"""Text to PCM without ever blocking the event loop.
+
+Pronunciation and the engine each have one thread, whose queue is first come, first served. A
+request has at most one piece of text (about a sentence) in either queue, so the requests of all
+sessions take turns, piece by piece, however long each of them is.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from kokoro_server import audio, text
+from kokoro_server.audio import Samples
+from kokoro_server.engine import MAX_PHONEMES, Engine, Stop
+from kokoro_server.g2p import Pronouncer
+from kokoro_server.messages import ProtocolError
+from kokoro_server.voices import language_of
+
+
+class Speech:
+    """The loaded model and G2P, shared by all sessions.
+
+    Args:
+        model_dir: see `Engine`.
+        threads: threads of one synthesis.
+    """
+
+    def __init__(self, model_dir: Path, threads: int) -> None:
+        self.ready = False
+        """Whether the model is loaded and has spoken once."""
+        self._model_dir = model_dir
+        self._threads = threads
+        self._g2p_thread = ThreadPoolExecutor(1, "g2p")
+        self._engine_thread = ThreadPoolExecutor(1, "engine")
+
+    async def load(self, voice: str) -> None:
+        """Load everything and speak one sentence in `voice`, so that the first request is warm.
+
+        Raises:
+            ModelError: the model directory is incomplete or damaged.
+        """
+        loop = asyncio.get_running_loop()
+        self._engine, self._pronouncer = await asyncio.gather(
+            loop.run_in_executor(self._engine_thread, Engine, self._model_dir, self._threads),
+            loop.run_in_executor(self._g2p_thread, Pronouncer),
+        )
+        async for _ in self.pcm("This is warm.", voice, 1.0):
+            pass
+        self.ready = True
+
+    def close(self) -> None:
+        """Drop what waits and wait for what runs."""
+        self._engine_thread.shutdown(cancel_futures=True)
+        self._g2p_thread.shutdown(cancel_futures=True)
+
+    async def pcm(self, words: str, voice: str, speed: float) -> AsyncGenerator[bytes]:
+        """Speak `words`, piece by piece, each as soon as it is made.
+
+        Cancelling the caller withdraws a waiting piece and stops a running one.
+
+        Args:
+            words: text of any length.
+            voice: the name of a voice that exists.
+            speed: 0.5 to 2.
+
+        Yields:
+            PCM (s16le, 24 kHz, mono) of one piece with the pause after it.
+
+        Raises:
+            ProtocolError: `unreadable`, there is nothing to say in `words`.
+        """
+        spoken = False
+        for piece in text.pieces(words):
+            phonemes = await self._phonemes(piece.text, voice)
+            # Punctuation alone makes the model babble.
+            parts = [
+                part
+                for part in text.split_phonemes(phonemes, MAX_PHONEMES)
+                if any(phoneme.isalpha() for phoneme in part)
+            ]
+            for part in parts:
+                samples = audio.trim(await self._synthesise(part, voice, speed))
+                pause_s = piece.pause_s if part is parts[-1] else text.WORD_PAUSE_S
+                spoken = True
+                yield audio.to_pcm(samples) + audio.to_pcm(audio.silence(pause_s / speed))
+        if not spoken:
+            raise ProtocolError("unreadable", "text: there is nothing in it that can be spoken")
+
+    async def _phonemes(self, words: str, voice: str) -> str:
+        def pronounce() -> str:
+            return self._engine.known(self._pronouncer.phonemes(words, language_of(voice)))
+
+        return await asyncio.get_running_loop().run_in_executor(self._g2p_thread, pronounce)
+
+    async def _synthesise(self, phonemes: str, voice: str, speed: float) -> Samples:
+        stop = Stop()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(
+                self._engine_thread, self._engine.synthesise, phonemes, voice, speed, stop
+            )
+        except asyncio.CancelledError:
+            stop.set()
+            raise

@@ -1,0 +1,18 @@
+"""Counters of one server process, as `GET /stats` shows them."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Stats:
+    """What has happened since the start. Streams are WebSocket sessions; requests are speaks."""
+
+    streams_opened: int = 0
+    streams_open: int = 0
+    requests: int = 0
+    completed: int = 0
+    cancelled: int = 0
+    failed: int = 0
+    refused: int = 0
+    batch_requests: int = 0
+    batch_open: int = 0

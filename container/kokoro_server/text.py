@@ -1,0 +1,88 @@
+"""Text before pronunciation: what is dropped, and where it is split into pieces to speak."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import regex  # type: ignore[import-untyped]
+
+MAX_PIECE_CHARS = 240
+"""A piece is spoken as one; longer sentences are split. About 15 s of speech."""
+_MIN_CLAUSE_CHARS = 60
+SENTENCE_PAUSE_S, CLAUSE_PAUSE_S, WORD_PAUSE_S = 0.35, 0.15, 0.0
+
+# Pictures have no pronunciation; espeak would read out their names. The signs © ® ™ and keycap
+# digits count as pictographs in Unicode but are read as text.
+_PICTURES = regex.compile(
+    r"[\p{Extended_Pictographic}--[©®™]]|[\p{Emoji_Modifier}\p{Regional_Indicator}]"
+    r"|[\uFE0E\uFE0F\u200D\u20E3]",
+    regex.VERSION1,
+)
+_CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Co}\p{Cn}--[\s]]+", regex.VERSION1)
+_PARAGRAPH = regex.compile(r"\s*\n\s*\n\s*")
+_SENTENCE_END = regex.compile(r"""[.!?…。！？]+["'”’»)\]]*\s+""")
+_CLAUSE_END = regex.compile(r"[,;:—–]\s")
+# A full stop after these, or after an initial, does not end a sentence.
+_ABBREVIATION = regex.compile(
+    r"\b(?:(?i:mr|mrs|ms|dr|prof|sr|jr|st|mt|vs|gen|col|sgt|lt|capt|rev|hon|e\.g|i\.e)|\p{Lu})\.\s+$"
+)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Text to speak as one, and the pause after it in seconds."""
+
+    text: str
+    pause_s: float
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """Split `text` at sentences, and long sentences at clauses, else between words.
+
+    Nothing but emoji and control characters is lost; white space becomes single blanks. Pieces
+    are at most `MAX_PIECE_CHARS` long.
+    """
+    text = _CONTROL.sub("", _PICTURES.sub(" ", text))
+    for paragraph in _PARAGRAPH.split(text):
+        for sentence in _sentences(" ".join(paragraph.split())):
+            rest = sentence
+            while len(rest) > MAX_PIECE_CHARS:
+                cut, pause_s = _cut(rest)
+                yield Piece(rest[:cut].rstrip(), pause_s)
+                rest = rest[cut:].lstrip()
+            if rest:
+                yield Piece(rest, SENTENCE_PAUSE_S)
+
+
+def split_phonemes(phonemes: str, limit: int) -> Iterator[str]:
+    """Split `phonemes` between words into parts of at most `limit` characters, losing nothing."""
+    while len(phonemes) > limit:
+        cut = phonemes.rfind(" ", 1, limit + 1)
+        if cut == -1:
+            cut = limit
+        yield phonemes[:cut]
+        phonemes = phonemes[cut:].lstrip()
+    if phonemes:
+        yield phonemes
+
+
+def _sentences(paragraph: str) -> Iterator[str]:
+    start = 0
+    for end in _SENTENCE_END.finditer(paragraph):
+        if paragraph[end.end() : end.end() + 1].islower():
+            continue
+        if _ABBREVIATION.search(paragraph, start, end.end()):
+            continue
+        yield paragraph[start : end.end()].rstrip()
+        start = end.end()
+    if start < len(paragraph):
+        yield paragraph[start:]
+
+
+def _cut(sentence: str) -> tuple[int, float]:
+    clause_ends = [
+        end.end() for end in _CLAUSE_END.finditer(sentence, _MIN_CLAUSE_CHARS, MAX_PIECE_CHARS)
+    ]
+    if clause_ends:
+        return clause_ends[-1], CLAUSE_PAUSE_S
+    cut = sentence.rfind(" ", 1, MAX_PIECE_CHARS)
+    return (cut if cut != -1 else MAX_PIECE_CHARS), WORD_PAUSE_S
