@@ -1,0 +1,54 @@
+"""A container that does what a test tells it: speech protocol 1 on a real WebSocket server."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from websockets.asyncio.server import ServerConnection, serve
+
+type Behaviour = Callable[[ServerConnection, dict[str, object]], Awaitable[None]]
+
+
+async def start(ws: ServerConnection, request_id: object) -> None:
+    event = {"type": "synthesis_start", "request_id": request_id, "voice": "af_heart"}
+    await ws.send(json.dumps(event | {"format": "pcm", "sample_rate": 24000, "channels": 1}))
+
+
+async def complete(ws: ServerConnection, request_id: object) -> None:
+    event = {"type": "synthesis_complete", "request_id": request_id, "total_duration_s": 0.1}
+    await ws.send(json.dumps(event | {"elapsed_s": 0.1, "queued_s": 0.0, "first_audio_s": 0.1}))
+
+
+async def speak(ws: ServerConnection, message: dict[str, object]) -> None:
+    """Answer as the container does; the audio is the text, so that a test can read it."""
+    await start(ws, message["request_id"])
+    for word in str(message["text"]).split():
+        await ws.send(word.encode())
+    await complete(ws, message["request_id"])
+
+
+class Container:
+    """A WebSocket server with a given behaviour; notes what it receives."""
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        self.url = ""
+        self.behaviour = behaviour
+        self.connections: list[ServerConnection] = []
+        self.received: list[dict[str, object]] = []
+
+    async def handle(self, ws: ServerConnection) -> None:
+        self.connections.append(ws)
+        async for frame in ws:
+            message = json.loads(frame)
+            self.received.append(message)
+            if message["type"] == "close":
+                return
+            await self.behaviour(ws, message)
+
+
+@asynccontextmanager
+async def run_container(behaviour: Behaviour) -> AsyncIterator[Container]:
+    container = Container(behaviour)
+    async with serve(container.handle, "127.0.0.1", 0, max_size=None) as server:
+        container.url = "http://127.0.0.1:{}".format(server.sockets[0].getsockname()[1])
+        yield container
