@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from typing import TextIO
 
 import onnx
 from google.protobuf.message import DecodeError
@@ -46,12 +45,11 @@ def build(
     source: SourceName = "packages",
     *,
     manifest_path: Path = MANIFEST_PATH,
-    progress: TextIO = sys.stderr,
 ) -> None:
     """Make sure that `out` is an intact model directory, by building it if it is not.
 
     Everything is made in a directory beside `out` and renamed at the end, under a lock: `out` is
-    never half-written, and builds at the same time wait for each other.
+    never half-written, and builds at the same time wait for each other. Progress goes to stderr.
 
     Raises:
         ModelBuildError: it cannot be built; nothing is left behind and `out` is as it was.
@@ -60,21 +58,21 @@ def build(
     out = out.absolute()
     manifest = load_manifest(manifest_path)
     out.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(out.parent / f".{out.name}.lock", progress):
+    with _locked(out.parent / f".{out.name}.lock"):
         problem = find_damage(out, source, manifest_path=manifest_path)
         if problem is None:
-            print(f"{out}: intact", file=progress)
+            _report(f"{out}: intact")
             return
         if out.exists():
             _refuse_other_content(out, manifest.graph(source).name)
-            print(f"{out}: {problem}; building it again", file=progress)
+            _report(f"{out}: {problem}; building it again")
         work = out.parent / f".{out.name}.building"
         # What a killed build left; the lock says that nobody is working there.
         shutil.rmtree(work, ignore_errors=True)
         try:
             (work / "downloads").mkdir(parents=True)
             (work / "model").mkdir()
-            _build_in(work, source, manifest, manifest_sha256(manifest_path), progress)
+            _build_in(work, source, manifest, manifest_sha256(manifest_path))
             _replace(out, work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -107,20 +105,18 @@ def find_damage(
     return None
 
 
-def _build_in(
-    work: Path, source: SourceName, manifest: Manifest, manifest_hash: str, progress: TextIO
-) -> None:
+def _build_in(work: Path, source: SourceName, manifest: Manifest, manifest_hash: str) -> None:
     inputs = manifest.files(source)
     model_dir = work / "model"
 
     total_mb = sum(file.size_bytes for file in inputs) / 1e6
-    print(f"fetching {len(inputs)} files, {total_mb:.0f} MB", file=progress)
+    _report(f"fetching {len(inputs)} files, {total_mb:.0f} MB")
     paths = fetch(inputs, work / "downloads")
 
     def of_role(role: str) -> list[tuple[SourceFile, Path]]:
         return [(file, paths[file.name]) for file in inputs if file.role == role]
 
-    print("converting", file=progress)
+    _report("converting")
     graph = manifest.graph(source)
     _write_graph([path for _, path in of_role("graph")], graph, model_dir / graph.name)
     files = [_built(model_dir, graph.name, graph.licence)]
@@ -141,7 +137,7 @@ def _build_in(
     if voices != manifest.voices:
         raise ModelBuildError(f"expected {manifest.voices} voices, found {voices}")
 
-    print("self-test", file=progress)
+    _report("self-test")
     measures = self_test(model_dir / graph.name, model_dir / "voices" / f"{VOICE}.bin", vocabulary)
     built = BuiltManifest(
         source=source,
@@ -173,6 +169,10 @@ def _write_graph(parts: list[Path], expected: OutputFile, path: Path) -> None:
         )
 
 
+def _report(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
 def _built(model_dir: Path, name: str, licence: str) -> BuiltFile:
     path = model_dir / name
     return BuiltFile(
@@ -198,12 +198,12 @@ def _replace(out: Path, work: Path) -> None:
 
 
 @contextmanager
-def _locked(path: Path, progress: TextIO) -> Iterator[None]:
+def _locked(path: Path) -> Iterator[None]:
     """Hold the advisory lock on the file at `path`; the system drops it if the process dies."""
     with path.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print(f"waiting for another build of {path.parent}", file=progress)
+            _report(f"waiting for another build of {path.parent}")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield

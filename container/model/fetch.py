@@ -141,7 +141,7 @@ def _https_download(file: SourceFile, path: Path) -> None:
             while received_bytes <= file.size_bytes and (chunk := response.read(CHUNK_BYTES)):
                 out.write(chunk)
                 received_bytes += len(chunk)
-    except (urllib.error.URLError, http.client.HTTPException, TimeoutError) as error:
+    except (OSError, http.client.HTTPException) as error:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         raise ModelBuildError(
             f"{file.name}: cannot download {url}: {reason or type(error).__name__}; {_RUN_AGAIN}"
