@@ -48,6 +48,7 @@ class Part:
         self._env = dict(env)
         self._note_pid = note_pid
         self._process: asyncio.subprocess.Process | None = None
+        self._exit: asyncio.Task[int] | None = None
 
     @property
     def pid(self) -> int | None:
@@ -58,24 +59,23 @@ class Part:
         """Start the process and wait until it listens; a part started again keeps its port.
 
         Raises:
-            PartError: it ended, or did not listen within `LISTEN_TIMEOUT_S`.
+            PartError: it ended, or was killed as it did not listen within `LISTEN_TIMEOUT_S`.
         """
         command = [sys.executable, *self._arguments, "--port", str(self.port)]
         with self.log_file.open("ab") as log:
-            self._process = await self._spawn(command, log)
-        self._note_pid(f"+{self._process.pid}")
-        assert self._process.stdout is not None
+            process = self._process = await self._spawn(command, log)
+        self._note_pid(f"+{process.pid}")
+        assert process.stdout is not None
         try:
             async with asyncio.timeout(LISTEN_TIMEOUT_S):
-                line = await self._process.stdout.readline()
+                line = await process.stdout.readline()
         except TimeoutError:
-            await self.stop()
-            raise PartError(
-                f"{self.name} did not listen within {LISTEN_TIMEOUT_S:.0f} s{self.log_tail()}"
-            ) from None
+            line = b""
+            self.kill()
+        self._exit = asyncio.create_task(self._watch_exit(process), name=f"{self.name} exit")
         if not line:
             code = await self.wait()
-            raise PartError(f"{self.name} ended with code {code} at its start{self.log_tail()}")
+            raise PartError(f"{self.name} did not start to listen, code {code}{self.log_tail()}")
         self.port = int(json.loads(line)["port"])
 
     async def _spawn(self, command: list[str], log: BinaryIO) -> asyncio.subprocess.Process:
@@ -91,12 +91,15 @@ class Part:
 
     async def wait(self) -> int:
         """Wait for the process to end; its exit code (minus the signal's number if killed)."""
-        assert self._process is not None
-        assert self._process.stdout is not None
-        async for _ in self._process.stdout:
+        assert self._exit is not None
+        return await asyncio.shield(self._exit)  # several may wait; none of them ends the watch
+
+    async def _watch_exit(self, process: asyncio.subprocess.Process) -> int:
+        assert process.stdout is not None
+        async for _ in process.stdout:
             pass  # a full pipe would stop the process
-        code = await self._process.wait()
-        self._note_pid(f"-{self._process.pid}")
+        code = await process.wait()
+        self._note_pid(f"-{process.pid}")
         return code
 
     def kill(self) -> None:
@@ -105,7 +108,8 @@ class Part:
 
     async def stop(self) -> None:
         """End the process: SIGTERM, and SIGKILL after `STOP_TIMEOUT_S`."""
-        if self.pid is None:
+        if self.pid is None or self._exit is None:
+            self.kill()
             return
         self._signal(signal.SIGTERM)
         try:

@@ -91,7 +91,12 @@ class Stack:
         self._bedrock_arguments = bedrock_arguments or []
         self._agent_env = dict(agent_env or {})
         self._access_key_id = "AKIALOCAL" + secrets.token_hex(4).upper()
-        self._secret_access_key = secrets.token_urlsafe(30)
+        self._secret_access_key = secrets.token_hex(20)
+        self._signature = [
+            *("--region", REGION),
+            *("--access-key-id", self._access_key_id),
+            *("--secret-access-key", self._secret_access_key),
+        ]
         self._work_dir = Path(tempfile.mkdtemp(prefix="first-sentence-"))
         self._keep_logs = False
         self._guard: asyncio.subprocess.Process | None = None
@@ -153,7 +158,10 @@ class Stack:
         container = self._part(
             "container", ["-m", "kokoro_server", "serve"], "container", {"KOKORO_MODEL_DIR": model}
         )
-        bedrock = self._part("bedrock", ["-m", "local.bedrock_converse", *self._bedrock_arguments])
+        bedrock = self._part(
+            "bedrock",
+            ["-m", "local.bedrock_converse", *self._signature, *self._bedrock_arguments],
+        )
         await asyncio.gather(container.start(), bedrock.start())
         sagemaker = self._part(
             "sagemaker",
@@ -161,9 +169,7 @@ class Stack:
                 *("-m", "local.sagemaker_router"),
                 *("--endpoint", f"{ENDPOINT_NAME}={self._url('container')}"),
                 *("--tls-dir", str(self._work_dir / "tls")),
-                *("--region", REGION),
-                *("--access-key-id", self._access_key_id),
-                *("--secret-access-key", self._secret_access_key),
+                *self._signature,
             ],
         )
         await sagemaker.start()
