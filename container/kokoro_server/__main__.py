@@ -51,6 +51,7 @@ async def _serve(settings: Settings, voices: Voices, listener: socket.socket) ->
             timeout_graceful_shutdown=1,
             lifespan="off",
             log_config=None,
+            log_level="warning",
             access_log=False,
         )
     )

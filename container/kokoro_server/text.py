@@ -8,7 +8,7 @@ import regex  # type: ignore[import-untyped]
 MAX_PIECE_CHARS = 240
 """A piece is spoken as one; longer sentences are split. About 15 s of speech."""
 _MIN_CLAUSE_CHARS = 60
-SENTENCE_PAUSE_S, CLAUSE_PAUSE_S, WORD_PAUSE_S = 0.35, 0.15, 0.0
+SENTENCE_PAUSE_S, CLAUSE_PAUSE_S, WORD_PAUSE_S = 0.3, 0.15, 0.0
 
 # Pictures have no pronunciation; espeak would read out their names. The signs © ® ™ and keycap
 # digits count as pictographs in Unicode but are read as text.

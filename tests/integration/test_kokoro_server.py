@@ -1,0 +1,431 @@
+"""The Kokoro server as it runs: its own process, the real model, real sockets, whisper's ears."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from tests.hearing import longest_silence_s, peak, read_wav, transcribe, word_error_rate
+
+CONTAINER = Path(__file__).parent.parent.parent / "container"
+RATE_HZ = 24_000
+SENTENCES = [
+    "The harbor was quiet in the early morning.",
+    "Small boats came back with fish for the market.",
+    "Children watched the gulls above the water.",
+]
+LONG = " ".join(SENTENCES * 2)
+
+
+class Server:
+    """A running server process."""
+
+    def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
+        self.process = process
+        self.log = log
+        assert process.stdout is not None
+        listening = json.loads(process.stdout.readline())
+        assert listening["event"] == "listening"
+        self.address = f"{listening['host']}:{listening['port']}"
+
+    def get(self, path: str) -> httpx.Response:
+        return httpx.get(f"http://{self.address}{path}", timeout=60)
+
+    def post(self, **body: Any) -> httpx.Response:
+        return httpx.post(f"http://{self.address}/invocations", json=body, timeout=120)
+
+    async def wait_until_ready(self) -> list[int]:
+        """Poll `/ping` until it is 200; every status seen."""
+        seen: list[int] = []
+        while 200 not in seen:
+            assert self.process.poll() is None, self.log.read_text()
+            seen.append((await asyncio.to_thread(self.get, "/ping")).status_code)
+            await asyncio.sleep(0.1)
+        return seen
+
+
+@contextmanager
+def running(model_dir: Path, log: Path, **settings: str) -> Iterator[Server]:
+    """A server that is stopped as the platform stops it: with SIGTERM, and it must end well."""
+    env = os.environ | {"KOKORO_MODEL_DIR": str(model_dir)} | settings
+    with (
+        log.open("w") as stderr,
+        subprocess.Popen(
+            [sys.executable, "-m", "kokoro_server", "serve", "--host", "127.0.0.1", "--port", "0"],
+            cwd=CONTAINER,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+        ) as process,
+    ):
+        try:
+            yield Server(process, log)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(timeout=35)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+    assert process.returncode == 0
+    assert "Traceback" not in log.read_text()
+
+
+@pytest.fixture(scope="module")
+def server(model_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with running(model_dir, tmp_path_factory.mktemp("server") / "log") as running_server:
+        asyncio.run(running_server.wait_until_ready())
+        yield running_server
+
+
+@asynccontextmanager
+async def session(server: Server) -> AsyncIterator[ClientConnection]:
+    uri = f"ws://{server.address}/invocations-bidirectional-stream"
+    async with connect(uri, max_size=None) as websocket:
+        yield websocket
+
+
+async def speak(websocket: ClientConnection, **fields: Any) -> None:
+    await websocket.send(json.dumps(fields))
+
+
+async def next_event(websocket: ClientConnection) -> Any:
+    """The next frame: an event as an object, audio as bytes."""
+    async with asyncio.timeout(60):
+        frame = await websocket.recv()
+    return json.loads(frame) if isinstance(frame, str) else frame
+
+
+async def until(websocket: ClientConnection, kind: str) -> tuple[Any, bytes]:
+    """The next event of this type, and the audio that came before it."""
+    audio = b""
+    while True:
+        event = await next_event(websocket)
+        if isinstance(event, bytes):
+            audio += event
+        elif event["type"] == kind:
+            return event, audio
+        else:
+            assert event["type"] == "synthesis_start", event
+
+
+def samples(pcm: bytes) -> NDArray[np.float32]:
+    return np.frombuffer(pcm, "<i2").astype(np.float32) / 32768
+
+
+def wrong_words(text: str, audio: NDArray[np.float32]) -> float:
+    return word_error_rate(text, transcribe(audio, RATE_HZ))
+
+
+def test_batch_speech_is_heard_word_for_word(server: Server) -> None:
+    """Guards against noise, silence, clipping and long gaps in the WAV of `POST /invocations`."""
+    text = " ".join(SENTENCES)
+    answer = server.post(input=text, model="kokoro", voice="bf_emma")
+    assert answer.headers["content-type"] == "audio/wav"
+    audio, rate_hz = read_wav(answer.content)
+    assert rate_hz == RATE_HZ
+    assert wrong_words(text, audio) <= 0.1
+    assert 0.1 <= peak(audio) <= 1.0
+    assert 0.2 <= longest_silence_s(audio, RATE_HZ) <= 0.7
+
+
+def test_batch_pcm_and_speed(server: Server) -> None:
+    """Guards against a WAV header in PCM, and a speed that is accepted but not used."""
+    normal = server.post(text=SENTENCES[0], format="pcm")
+    fast = server.post(text=SENTENCES[0], format="pcm", speed=2)
+    assert normal.headers["content-type"] == "audio/pcm;rate=24000;channels=1"
+    assert wrong_words(SENTENCES[0], samples(normal.content)) <= 0.1
+    assert len(fast.content) < 0.7 * len(normal.content)
+
+
+async def test_pipelined_requests_are_answered_in_order_and_heard(server: Server) -> None:
+    """Guards the protocol's core: many in flight on one session, each framed by start and end."""
+    opened = server.get("/stats").json()["streams_opened"]
+    async with session(server) as websocket:
+        for number, sentence in enumerate(SENTENCES):
+            await speak(websocket, text=sentence, request_id=f"s{number}")
+        for number, sentence in enumerate(SENTENCES):
+            start = await next_event(websocket)
+            assert start == {
+                "type": "synthesis_start",
+                "request_id": f"s{number}",
+                "voice": "af_heart",
+                "format": "pcm",
+                "sample_rate": RATE_HZ,
+                "channels": 1,
+            }
+            complete, audio = await until(websocket, "synthesis_complete")
+            assert complete["request_id"] == f"s{number}"
+            assert complete["total_duration_s"] == pytest.approx(len(audio) / 2 / RATE_HZ, abs=1e-3)
+            assert 0 <= complete["queued_s"] <= complete["first_audio_s"] <= complete["elapsed_s"]
+            assert wrong_words(sentence, samples(audio)) <= 0.1
+    assert server.get("/stats").json()["streams_opened"] == opened + 1
+
+
+async def test_a_long_request_is_heard_from_its_first_sentence_on(server: Server) -> None:
+    """Guards against making all of a text before the first byte, and against a `/ping` that waits.
+
+    The ping is answered after the first audio and before the request is complete.
+    """
+    async with session(server) as websocket:
+        completed = server.get("/stats").json()["completed"]
+        await speak(websocket, text=LONG)
+        while not isinstance(await next_event(websocket), bytes):
+            pass
+        async with httpx.AsyncClient(base_url=f"http://{server.address}") as client:
+            assert (await client.get("/ping")).status_code == 200
+            assert (await client.get("/stats")).json()["completed"] == completed
+        complete, _ = await until(websocket, "synthesis_complete")
+        assert complete["first_audio_s"] < 0.5 * complete["elapsed_s"]
+
+
+async def test_cancel_stops_what_plays_and_what_waits(server: Server) -> None:
+    """Guards against sound after `cancelled`, and against a session that is stuck after it."""
+    async with session(server) as websocket:
+        for request_id in ("playing", "queued"):
+            await speak(websocket, text=LONG, request_id=request_id)
+        while not isinstance(await next_event(websocket), bytes):
+            pass
+        await speak(websocket, type="cancel", request_id="unknown")
+        await speak(websocket, type="cancel")
+        first, _ = await until(websocket, "cancelled")
+        assert first["request_id"] == "playing"
+        assert first["sent_duration_s"] > 0
+        second = await next_event(websocket)
+        assert second == {"type": "cancelled", "request_id": "queued", "sent_duration_s": 0.0}
+        await speak(websocket, text="After.", request_id="after")
+        start = await next_event(websocket)
+        assert (start["type"], start["request_id"]) == ("synthesis_start", "after")
+        await until(websocket, "synthesis_complete")
+
+
+async def test_cancel_frees_the_engine_for_the_next_request(server: Server) -> None:
+    """Guards against an interrupted speaker whose next words wait for the old ones to be made."""
+    async with session(server) as websocket:
+        long_piece = " ".join(["harbor"] * 34)
+        await speak(websocket, text=long_piece, request_id="whole")
+        whole, _ = await until(websocket, "synthesis_complete")
+        await speak(websocket, text=long_piece, request_id="cut")
+        await speak(websocket, type="cancel", request_id="cut")
+        await speak(websocket, text="Yes.", request_id="next")
+        cancelled = await next_event(websocket)
+        assert cancelled == {"type": "cancelled", "request_id": "cut", "sent_duration_s": 0.0}
+        complete, _ = await until(websocket, "synthesis_complete")
+        assert complete["request_id"] == "next"
+        assert complete["first_audio_s"] < whole["first_audio_s"]
+
+
+async def test_close_answers_everything_then_closes_with_1000(server: Server) -> None:
+    """Guards against requests that vanish at the end of a conversation."""
+    async with session(server) as websocket:
+        await speak(websocket, text=LONG, request_id="a")
+        await speak(websocket, text=LONG, request_id="b")
+        await speak(websocket, type="close")
+        assert [(await next_event(websocket))["request_id"] for _ in "ab"] == ["a", "b"]
+        with pytest.raises(ConnectionClosed) as closed:
+            await websocket.recv()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1000
+
+
+async def test_every_bad_frame_is_answered_and_the_session_goes_on(server: Server) -> None:
+    """Guards against Starlette's KeyError on binary frames, 1009 for big ones, and silence."""
+    bad: list[tuple[str | bytes, str]] = [
+        ("", "invalid"),
+        (b"", "invalid"),
+        ("Hello.", "invalid"),
+        (b"\x00\xff", "invalid"),
+        ('{"text": "Hi.", "tempo": 3}', "invalid"),
+        ('{"text": ""}', "invalid"),
+        ('{"text": "Hi.", "voice": "nobody"}', "unknown_voice"),
+        (json.dumps({"text": "a" * 1024 * 1024}), "too_long"),
+        (json.dumps({"text": "b" * 1024 * 1024}).encode(), "too_long"),
+        (json.dumps({"text": "A word. " * 8750}), "too_long"),
+        ('{"text": "😊"}', "unreadable"),
+        ('{"text": "... !"}', "unreadable"),
+    ]
+    async with session(server) as websocket:
+        for frame, code in bad:
+            await websocket.send(frame)
+            error = await next_event(websocket)
+            assert (error["type"], error["code"]) == ("error", code), frame[:60]
+        await websocket.send(b'{"text": "Hello there, friend."}')
+        _, audio = await until(websocket, "synthesis_complete")
+        assert wrong_words("Hello there, friend.", samples(audio)) == 0
+
+
+def test_words_without_punctuation_are_all_spoken(server: Server) -> None:
+    """Guards against losing text over the model's 510 phonemes."""
+    words = (
+        "the old man walked down to the river and sat under a tall green tree while "
+        "his brown dog ran along the water looking for something to eat and the warm "
+        "wind moved the long grass on the other side of the bridge where two young "
+        "girls were reading a book about a ship that went around the world "
+    )
+    text = (words * 3).strip()
+    assert len(text.split()) > 150
+    audio, _ = read_wav(server.post(text=text).content)
+    assert wrong_words(text, audio) <= 0.1
+    assert longest_silence_s(audio, RATE_HZ) < 0.7
+
+
+@pytest.mark.parametrize("text", ["4.", "Beauty.", "Thanks."])
+def test_short_words_end_in_silence(server: Server, text: str) -> None:
+    """Guards against the noise that the model leaves after very short texts."""
+    audio, _ = read_wav(server.post(text=text).content)
+    assert 0.5 < len(audio) / RATE_HZ < 1.3
+    assert peak(audio[-round(0.3 * RATE_HZ) :]) == 0
+    loudest = int(np.argmax(np.abs(audio)))
+    assert peak(audio[-round(0.38 * RATE_HZ) :]) < 0.02 * abs(audio[loudest])
+
+
+def test_emoji_beside_words_make_no_sound(server: Server) -> None:
+    """Guards against 'smiling face with smiling eyes'."""
+    with_emoji = server.post(text="Good morning. 😊", format="pcm").content
+    assert with_emoji == server.post(text="Good morning.", format="pcm").content
+
+
+def test_other_languages_speak(server: Server) -> None:
+    """Guards against a voice that is listed and fails: espeak-ng pronounces it."""
+    audio, _ = read_wav(server.post(text="Buenos días a todos.", voice="ef_dora").content)
+    assert len(audio) > RATE_HZ
+    assert peak(audio) > 0.1
+
+
+async def test_two_clients_progress_at_once(server: Server) -> None:
+    """Guards against one long request that makes everybody else wait for all of it."""
+    order: list[str] = []
+
+    async def first_audio_then_end(websocket: ClientConnection, name: str) -> None:
+        while not isinstance(await next_event(websocket), bytes):
+            pass
+        order.append(f"{name} first audio")
+        await until(websocket, "synthesis_complete")
+        order.append(f"{name} complete")
+
+    async with session(server) as long, session(server) as short:
+        await speak(long, text=LONG)
+        long_client = asyncio.create_task(first_audio_then_end(long, "long"))
+        await speak(short, text=SENTENCES[0])
+        await first_audio_then_end(short, "short")
+        await long_client
+    assert order.index("short complete") < order.index("long complete")
+
+
+async def test_a_peer_that_does_not_read_holds_up_nobody(server: Server) -> None:
+    """Guards against one slow reader that blocks the engine or the event loop."""
+    async with session(server) as slow, session(server) as quick:
+        await speak(slow, text=LONG, request_id="slow")
+        await speak(quick, text=SENTENCES[0])
+        await until(quick, "synthesis_complete")
+        complete, audio = await until(slow, "synthesis_complete")
+        assert len(audio) / 2 / RATE_HZ == pytest.approx(complete["total_duration_s"], abs=1e-3)
+
+
+async def test_vanished_clients_leave_nothing_behind(server: Server) -> None:
+    """Guards against sessions, batch requests and work that outlive their client."""
+    before = server.get("/stats").json()
+    for _ in range(3):
+        async with session(server) as websocket:
+            await speak(websocket, text=LONG)
+            await speak(websocket, text=LONG)
+            while not isinstance(await next_event(websocket), bytes):
+                pass
+            websocket.transport.abort()
+    async with httpx.AsyncClient(base_url=f"http://{server.address}", timeout=60) as client:
+        body = client.stream("POST", "/invocations", json={"text": LONG})
+        async with body as answer:
+            await anext(answer.aiter_raw())
+        async with asyncio.timeout(30):
+            while True:
+                now = (await client.get("/stats")).json()
+                if now["streams_open"] == now["batch_open"] == 0:
+                    break
+                await asyncio.sleep(0.05)
+    assert now["streams_opened"] == before["streams_opened"] + 3
+    assert now["cancelled"] == before["cancelled"] + 6
+    assert now["completed"] == before["completed"]
+
+
+async def test_sigterm_in_mid_speech_lets_it_finish_and_exits_with_0(
+    model_dir: Path, tmp_path: Path
+) -> None:
+    """Guards against cut sentences when the platform takes an instance away.
+
+    Also that `/ping` is 503 until the model has spoken once.
+    """
+    with running(model_dir, tmp_path / "log") as server:
+        assert (await server.wait_until_ready())[0] == 503
+        async with session(server) as websocket:
+            await speak(websocket, text=LONG, request_id="a")
+            while not isinstance(await next_event(websocket), bytes):
+                pass
+            server.process.send_signal(signal.SIGTERM)
+            going_away, early = await until(websocket, "going_away")
+            assert going_away == {"type": "going_away", "reason": "shutdown", "deadline_s": 25.0}
+            assert server.get("/ping").status_code == 503
+            complete, late = await until(websocket, "synthesis_complete")
+            assert complete["request_id"] == "a"
+            assert len(early) + len(late) > 0
+            with pytest.raises(ConnectionClosed) as closed:
+                await websocket.recv()
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 1001
+        assert await asyncio.to_thread(server.process.wait, 10) == 0
+
+
+@pytest.mark.parametrize("damage", ["truncated model", "no vocabulary", "no voices"])
+def test_a_damaged_model_directory_is_one_clear_error(
+    model_dir: Path, tmp_path: Path, damage: str
+) -> None:
+    """Guards against a traceback, and against a server that never becomes ready."""
+    model = model_dir / "kokoro-v1.0.fp32.onnx"
+    with model.open("rb") as file:
+        (tmp_path / model.name).write_bytes(file.read(1_000_000))
+    if damage != "no vocabulary":
+        (tmp_path / "vocab.json").symlink_to(model_dir / "vocab.json")
+    if damage != "no voices":
+        (tmp_path / "voices").symlink_to(model_dir / "voices")
+    result = subprocess.run(
+        [sys.executable, "-m", "kokoro_server", "serve", "--host", "127.0.0.1", "--port", "0"],
+        cwd=CONTAINER,
+        env=os.environ | {"KOKORO_MODEL_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == (2 if damage == "no voices" else 1)
+    named = {"truncated model": model.name, "no vocabulary": "vocab.json", "no voices": "af_heart"}
+    assert named[damage] in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_wrong_settings_end_the_start_with_2() -> None:
+    """Guards against a misspelt variable in a deployment that goes unnoticed."""
+    result = subprocess.run(
+        [sys.executable, "-m", "kokoro_server", "serve", "--port", "0"],
+        cwd=CONTAINER,
+        env=os.environ | {"KOKORO_TREADS": "2"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert "KOKORO_TREADS" in result.stderr
+    assert result.stderr.count("\n") == 1

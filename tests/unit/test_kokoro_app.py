@@ -1,0 +1,94 @@
+"""Admission and failures of the server, without the model: what must not depend on it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient, WebSocketDenialResponse
+
+from kokoro_server.app import SpeechApp
+from kokoro_server.settings import Settings
+from kokoro_server.speech import Speech
+from kokoro_server.voices import Voices
+
+STREAM = "/invocations-bidirectional-stream"
+
+
+def new_app(ready: bool = True, max_sessions: int = 8) -> SpeechApp:
+    """A server whose model was never loaded; `ready` makes it believe otherwise."""
+    settings = Settings(model_dir=Path("unused"), threads=1, max_sessions=max_sessions)
+    speech = Speech(settings.model_dir, settings.threads)
+    speech.ready = ready
+    return SpeechApp(settings, Voices(["af_heart"], "af_heart"), speech)
+
+
+def test_nothing_is_taken_before_the_model_is_warm() -> None:
+    """Guards against an endpoint that gets traffic while it cannot speak."""
+    client = TestClient(new_app(ready=False).asgi)
+    assert client.get("/ping").status_code == 503
+    refused = client.post("/invocations", json={"text": "Hi."})
+    assert (refused.status_code, refused.json()["code"]) == (503, "busy")
+    with pytest.raises(WebSocketDenialResponse) as denied, client.websocket_connect(STREAM):
+        pass
+    assert denied.value.status_code == 503
+
+
+def test_ping_is_200_with_an_empty_body_when_ready() -> None:
+    """Guards SageMaker's container contract."""
+    answer = TestClient(new_app().asgi).get("/ping")
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_sessions_over_the_limit_are_refused_and_the_open_one_goes_on() -> None:
+    """Guards against unbounded sessions, and against a count that is never given back."""
+    app = new_app(max_sessions=1)
+    client = TestClient(app.asgi)
+    with client.websocket_connect(STREAM) as session:
+        with pytest.raises(WebSocketDenialResponse) as denied, client.websocket_connect(STREAM):
+            pass
+        assert denied.value.status_code == 503
+        assert client.post("/invocations", json={"text": "Hi."}).status_code == 503
+        session.send_json({"type": "nonsense"})
+        assert session.receive_json()["code"] == "invalid"
+        session.send_json({"type": "close"})
+        assert session.receive() == {"type": "websocket.close", "code": 1000, "reason": ""}
+    assert (app.stats.streams_opened, app.stats.streams_open) == (1, 0)
+    with client.websocket_connect(STREAM):
+        pass
+
+
+def test_a_failure_inside_is_an_internal_error_and_the_session_goes_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Guards against a crash that ends the session, or shows a traceback to the client."""
+    client = TestClient(new_app().asgi)
+    with client.websocket_connect(STREAM) as session:
+        for request_id in ("a", "b"):
+            session.send_text(json.dumps({"text": "Hi.", "request_id": request_id}))
+            error = session.receive_json()
+            assert (error["code"], error["request_id"]) == ("internal", request_id)
+            assert "Traceback" not in error["message"]
+    failed = client.post("/invocations", json={"text": "Hi."})
+    assert (failed.status_code, failed.json()["code"]) == (500, "internal")
+    assert "AttributeError" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b"", 400, "invalid"),
+        (b'{"text": ""}', 400, "invalid"),
+        (b'{"text": "Hi.", "response_format": "mp3"}', 400, "invalid"),
+        (b'{"text": "Hi.", "voice": "af_heart+nope"}', 400, "unknown_voice"),
+        (json.dumps({"text": "x " * 20_000}).encode(), 413, "too_long"),
+        (b" " * 9_000_000, 413, "too_long"),
+    ],
+)
+def test_batch_errors_are_json_with_a_fitting_status(body: bytes, status: int, code: str) -> None:
+    """Guards against 200 with no audio, and against a body of any size in memory."""
+    app = new_app()
+    answer = TestClient(app.asgi).post("/invocations", content=body)
+    assert answer.status_code == status
+    assert answer.json()["code"] == code
+    assert answer.json()["message"]
+    assert app.stats.batch_open == 0
