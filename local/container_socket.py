@@ -138,7 +138,8 @@ class ContainerSocket:
             self._received += [
                 event for event in self._protocol.events_received() if isinstance(event, Frame)
             ]
-            await self._flush()
+            # Pongs. Not drained: a container that is itself waiting to write must still be read.
+            self._write_pending()
             if not data and not self._received and self._protocol.parser_exc is None:
                 raise ContainerLost("the connection to the container ended")
 
@@ -176,11 +177,10 @@ class ContainerSocket:
         return data
 
     def _write_pending(self) -> None:
+        # Empty stands for a half-close, which is not needed: `close` closes both ways.
         for data in self._protocol.data_to_send():
             if data:
                 self._writer.write(data)
-            elif self._writer.can_write_eof():
-                self._writer.write_eof()
 
     async def _flush(self) -> None:
         self._write_pending()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _REPLIES_FILE = Path(__file__).with_name("replies.toml")
-_LONG_WORD_CHARACTERS = 9
+_LONG_WORD_CHARACTERS = 9  # the space before it counted
 
 
 @dataclass(frozen=True)

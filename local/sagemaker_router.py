@@ -82,7 +82,7 @@ class SageMakerRouter:
         """Make certificates and listen."""
         context, self.ca_file = make_tls(self._settings.tls_dir)
         self._server = await asyncio.start_server(
-            self._serve_connection, self._settings.host, self._settings.port, ssl=context
+            self._accept, self._settings.host, self._settings.port, ssl=context
         )
         self.port = self._server.sockets[0].getsockname()[1]
 
@@ -95,18 +95,22 @@ class SageMakerRouter:
             connection.cancel()
         await asyncio.gather(*connections, return_exceptions=True)
 
-    async def _serve_connection(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        task = asyncio.current_task()
-        assert task is not None
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._serve(reader, writer))
         self._connections.add(task)
-        task.add_done_callback(self._connections.discard)
+        task.add_done_callback(self._connection_ended)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         tls: ssl.SSLObject = writer.get_extra_info("ssl_object")
         if tls.selected_alpn_protocol() == "h2":
             await Http2ServerConnection(reader, writer, self._streams.handle).run()
         else:
             await serve_http1(reader, writer, self._handle_http1)
+
+    def _connection_ended(self, task: asyncio.Task[None]) -> None:
+        self._connections.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            _log.error("a connection's handler failed", exc_info=error)
 
     async def _handle_http1(self, request: HttpRequest) -> HttpResponse:
         match request.method, request.target:
