@@ -50,5 +50,5 @@ class Container:
 async def run_container(behaviour: Behaviour) -> AsyncIterator[Container]:
     container = Container(behaviour)
     async with serve(container.handle, "127.0.0.1", 0, max_size=None) as server:
-        container.url = "http://127.0.0.1:{}".format(server.sockets[0].getsockname()[1])
+        container.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         yield container

@@ -54,10 +54,11 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=8080, help="port; 0 for any free one")
     arguments = parser.parse_args()
     logging.basicConfig(
-        level=logging.INFO,
+        level=logging.WARNING,
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s %(message)s",
     )
+    logging.getLogger("voice_agent").setLevel(logging.INFO)
     try:
         settings = Settings.from_environment(os.environ)
     except SettingsError as error:

@@ -1,8 +1,9 @@
 """The language model's reply, as it is written: a Strands agent on Amazon Bedrock."""
 
+import asyncio
+import contextlib
 import copy
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,19 @@ from voice_agent.settings import Settings
 
 CONNECT_TIMEOUT_S = 2.0
 """With one retry, an unreachable Bedrock is reported within five seconds."""
+
+
+STOP_TIMEOUT_S = 2.0
+
+_BEDROCK_FAILURES = (
+    botocore.exceptions.BotoCoreError,
+    botocore.exceptions.ClientError,
+    urllib3.exceptions.HTTPError,
+    ContextWindowOverflowException,
+    EventLoopException,
+    ModelThrottledException,
+    OSError,
+)
 
 
 class BedrockError(Exception):
@@ -85,29 +99,19 @@ class ChatHistory:
             callback_handler=None,
             retry_strategy=None,
         )
+        events = agent.stream_async(prompt)
         try:
-            async with aclosing(agent.stream_async(prompt)) as events:  # type: ignore[type-var]
-                async for event in events:
-                    if "data" in event:
-                        yield Text(event["data"])
-                    elif _ends_block(event.get("event", {})):
-                        yield BlockEnd()
+            async for event in events:
+                if "data" in event:
+                    yield Text(event["data"])
+                elif _ends_block(event.get("event", {})):
+                    yield BlockEnd()
         except MaxTokensReachedException:
             yield BlockEnd()  # cut short by our own limit: what there is, is the reply
-        except (
-            botocore.exceptions.BotoCoreError,
-            botocore.exceptions.ClientError,
-            urllib3.exceptions.HTTPError,
-            ContextWindowOverflowException,
-            EventLoopException,
-            ModelThrottledException,
-            OSError,
-        ) as error:
+        except _BEDROCK_FAILURES as error:
             raise BedrockError(f"Bedrock: {_reason(error)}") from error
         finally:
-            # The worker thread that reads from Bedrock looks at this between two events, and
-            # leaving the stream has just reset it.
-            agent.cancel()
+            await _stop(agent, events)
         self._messages = agent.messages
 
     def replace_last_reply(self, prompt: str, heard: str) -> None:
@@ -119,6 +123,20 @@ class ChatHistory:
                 {"role": "user", "content": [{"text": prompt}]},
                 {"role": "assistant", "content": [{"text": heard}]},
             ]
+
+
+async def _stop(agent: Agent, events: AsyncIterator[Any]) -> None:
+    """End a turn in the middle; does nothing to one that has ended."""
+    agent.cancel()
+    # Strands' generators are nested and must end in the task that began them, or their tracing
+    # context is lost; they notice the cancellation at once.
+    with contextlib.suppress(*_BEDROCK_FAILURES, MaxTokensReachedException):
+        async with asyncio.timeout(STOP_TIMEOUT_S):
+            async for _ in events:
+                pass
+    # The worker thread that reads from Bedrock looks at this between two events, and the end of
+    # the turn has just reset it.
+    agent.cancel()
 
 
 def _ends_block(event: dict[str, Any]) -> bool:

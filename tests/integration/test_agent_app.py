@@ -1,0 +1,436 @@
+"""The agent process against the AWS stand-ins and a scripted container."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.server import ServerConnection
+
+from local.agent_client import AgentSocket, Event, ask_sse
+from local.bedrock_converse import BedrockConverse, run_bedrock
+from local.router_settings import Endpoint, RouterSettings
+from local.sagemaker_router import SageMakerRouter, run_router
+from tests.scripted_container import Behaviour, Container, complete, run_container, speak, start
+
+ROOT = Path(__file__).parents[2]
+REPLY = "The first sentence is here. The second one follows it. And this is the third."
+LIMIT_S = 30.0  # nothing here takes that long unless it hangs
+
+
+class Agent:
+    """A running agent and what it talks to."""
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        url: str,
+        container: Container,
+        router: SageMakerRouter,
+        bedrock_url: str,
+        log: Path,
+    ) -> None:
+        self.process = process
+        self.url = url
+        self.container = container
+        self.router = router
+        self.bedrock_url = bedrock_url
+        self.log = log
+
+    async def bedrock(self, route: str, body: dict[str, Any] | None = None) -> None:
+        async with httpx.AsyncClient(base_url=self.bedrock_url, trust_env=False) as http:
+            (await http.post(f"/local/{route}", json=body or {})).raise_for_status()
+
+    async def bedrock_stats(self) -> dict[str, Any]:
+        async with httpx.AsyncClient(base_url=self.bedrock_url, trust_env=False) as http:
+            return (await http.get("/local/stats")).json()
+
+    @asynccontextmanager
+    async def socket(self) -> AsyncIterator[ClientConnection]:
+        async with connect(self.url.replace("http", "ws") + "/ws", proxy=None) as ws:
+            yield ws
+
+
+def environment(**values: str) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "VOICE_AGENT_"))}
+    return kept | {"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.devnull} | values
+
+
+async def start_agent(log: Path, **values: str) -> asyncio.subprocess.Process:
+    with log.open("wb") as stderr:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "voice_agent", "--host", "127.0.0.1", "--port", "0"),
+            cwd=ROOT / "agent",
+            env=environment(**values),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=stderr,
+        )
+
+
+@pytest.fixture
+def agent(tmp_path: Path):
+    """A function: container behaviour and settings in, running agent out, ended by SIGTERM."""
+
+    @asynccontextmanager
+    async def run(behaviour: Behaviour = speak, **settings: str) -> AsyncIterator[Agent]:
+        bedrock = BedrockConverse(first_token_s=0.01, tokens_per_s=500)
+        async with run_container(behaviour) as container, run_bedrock(bedrock) as bedrock_port:
+            router_settings = RouterSettings(
+                tls_dir=tmp_path / "tls",
+                endpoints={"kokoro": Endpoint(url=container.url)},
+                access_key_id="AKIATEST",
+                secret_access_key="secret",
+            )
+            async with run_router(router_settings) as router:
+                bedrock_url = f"http://127.0.0.1:{bedrock_port}"
+                log = tmp_path / "agent.log"
+                process = await start_agent(
+                    log,
+                    AWS_REGION="us-east-1",
+                    AWS_ACCESS_KEY_ID="AKIATEST",
+                    AWS_SECRET_ACCESS_KEY="secret",
+                    AWS_CA_BUNDLE=str(router.ca_file),
+                    AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME=router.url,
+                    AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2=router.url,
+                    AWS_ENDPOINT_URL_BEDROCK_RUNTIME=bedrock_url,
+                    VOICE_AGENT_ENDPOINT_NAME="kokoro",
+                    **settings,
+                )
+                try:
+                    async with asyncio.timeout(LIMIT_S):
+                        line = json.loads(await process.stdout.readline())
+                    url = f"http://127.0.0.1:{line['port']}"
+                    running = Agent(process, url, container, router, bedrock_url, log)
+                    await running.bedrock("script", {"text": REPLY})
+                    async with asyncio.timeout(LIMIT_S):
+                        yield running
+                finally:
+                    if process.returncode is None:
+                        process.send_signal(signal.SIGTERM)
+                        async with asyncio.timeout(LIMIT_S):
+                            await process.wait()
+                assert process.returncode == 0
+                assert "Traceback" not in log.read_text()
+
+    return run
+
+
+async def turn(socket: AgentSocket, prompt: str = "Hello?", **settings: Any) -> list[Event]:
+    async with aclosing(socket.ask(prompt, **settings)) as events:
+        return [event async for event in events]
+
+
+def kinds(events: list[Event]) -> list[str]:
+    return [event["type"] for event in events]
+
+
+async def test_a_turn_has_its_events_in_order(agent) -> None:
+    """A client plays and shows by this order: start before audio, a sentence before its audio."""
+    async with agent() as running, AgentSocket(running.url) as socket:
+        events = await turn(socket, request_id="first")
+    assert {event["request_id"] for event in events if event["type"] != "audio"} == {"first"}
+    written = [event for event in events if event["type"] == "text_delta"]
+    assert "".join(event["text"] for event in written) == REPLY
+    assert [event["seq"] for event in written] == list(range(len(written)))
+    spoken = [e for e in events if e["type"] not in ("text_delta", "agent_start", "agent_end")]
+    assert kinds(spoken) == (
+        ["audio_stream_start"]
+        + ["sentence", *["audio"] * 5] * 2
+        + ["sentence", *["audio"] * 5, "audio_stream_end"]
+    )
+    sentences = [event for event in spoken if event["type"] == "sentence"]
+    assert " ".join(event["text"] for event in sentences) == REPLY
+    starts = [event["start_s"] for event in sentences]
+    assert starts[0] == 0
+    assert starts == sorted(set(starts))
+    audio_bytes = sum(len(event["data"]) for event in spoken if event["type"] == "audio")
+    assert spoken[-1]["duration_s"] == audio_bytes / 48_000
+    assert spoken[-1]["total_chunks"] == 15
+    metrics = events[-1]["metrics"]
+    assert kinds(events)[0], kinds(events)[-1] == ("agent_start", "agent_end")
+    assert metrics["streams_opened"] == 1
+    assert [sentence["text"] for sentence in metrics["sentences"]] == [
+        event["text"] for event in sentences
+    ]
+    assert metrics["ttft_s"] <= metrics["first_sentence_s"] <= metrics["ttfa_s"]
+    assert metrics["ttfa_s"] <= metrics["total_s"]
+
+
+BAD_FRAMES: list[tuple[str | bytes, str, str]] = [
+    (b'{"type": "prompt", "prompt": "Hello?"}', "invalid", "binary"),
+    (b"", "invalid", "binary"),
+    ("", "invalid", "JSON"),
+    ("Hello?", "invalid", "JSON"),
+    ("[1]", "invalid", "object"),
+    ('{"type": "sing"}', "invalid", "sing"),
+    ('{"prompt": "Hello?"}', "invalid", "type"),
+    ('{"type": "prompt", "prompt": "Hello?", "tempo": 3}', "invalid", "tempo"),
+    ('{"type": "prompt"}', "invalid", "prompt"),
+    ('{"type": "prompt", "prompt": ""}', "invalid", "prompt"),
+    ('{"type": "prompt", "prompt": " \\n"}', "invalid", "prompt"),
+    ('{"type": "prompt", "prompt": "Hello?", "speed": 9}', "invalid", "speed"),
+    ('{"type": "prompt", "prompt": "Hello?", "speed": NaN}', "invalid", "NaN"),
+    ('{"type": "prompt", "prompt": "Hello?", "format": "mp3"}', "unsupported", "mp3"),
+    (json.dumps({"type": "prompt", "prompt": "x" * (1 << 20)}), "too_long", "4000"),
+    ('{"type": "interrupt", "played_s": -1}', "invalid", "played_s"),
+    ('{"type": "interrupt", "played_s": 0}', "invalid", "no reply"),
+]
+
+
+async def test_bad_frames_are_answered_and_the_socket_lives(agent) -> None:
+    """One bad frame must not cost a user the conversation, nor reach model or speech."""
+    async with agent() as running, AgentSocket(running.url) as socket:
+        for frame, code, word in BAD_FRAMES:
+            await socket.send(frame)
+            event = await socket.receive()
+            assert (event["type"], event["code"]) == ("error", code), frame[:60]
+            assert word in event["message"], (frame[:60], event["message"])
+            assert len(event["message"]) < 300
+        assert (await running.bedrock_stats())["requests"] == 0
+        assert kinds(await turn(socket))[-1] == "agent_end"
+
+
+async def test_bad_invocations_are_answered_as_events(agent) -> None:
+    """AgentCore hides what a failed HTTP response says, so the reason must come in the stream."""
+    async with agent() as running, httpx.AsyncClient(trust_env=False) as http:
+        for body, word in [
+            ({"prompt": "Hello?", "tempo": 3}, "tempo"),
+            ({"prompt": ""}, "prompt"),
+            ({"prompt": "Hello?", "format": "mp3"}, "mp3"),
+            ([1], "object"),
+        ]:
+            response = await http.post(running.url + "/invocations", json=body)
+            assert response.status_code == 200
+            (line,) = response.text.split("\n\n")[:-1]
+            event = json.loads(line.removeprefix("data: "))
+            assert event["type"] == "error"
+            assert word in event["message"]
+
+
+async def test_ping_answers_while_a_reply_runs(agent) -> None:
+    """AgentCore takes an agent that does not answer /ping for dead; /ws shares its loop."""
+    async with agent() as running, AgentSocket(running.url) as socket:
+        await running.bedrock("hold")
+        seen: list[Event] = []
+        async with (
+            httpx.AsyncClient(trust_env=False) as http,
+            aclosing(socket.ask("Hello?")) as events,
+        ):
+            async for event in events:
+                seen.append(event)
+                if event["type"] == "audio":
+                    # The reply cannot end before the release, so this answer came during it.
+                    answer = await http.get(running.url + "/ping")
+                    assert answer.status_code == 200
+                    assert answer.json()["status"] in ("Healthy", "HealthyBusy")
+                    await running.bedrock("release")
+        assert kinds(seen)[-1] == "agent_end"
+
+
+async def test_a_prompt_during_a_reply_is_refused_and_the_reply_goes_on(agent) -> None:
+    """Two replies into one pair of ears: neither is understood."""
+    async with agent() as running, running.socket() as ws:
+        await running.bedrock("hold")
+        prompt = {"type": "prompt", "prompt": "Hello?"}
+        await ws.send(json.dumps(prompt | {"request_id": "one"}))
+        await ws.send(json.dumps(prompt | {"request_id": "two"}))
+        events: list[dict[str, Any]] = []
+        async for frame in ws:
+            if isinstance(frame, str):
+                events.append(json.loads(frame))
+                if events[-1]["type"] == "error":
+                    assert (events[-1]["request_id"], events[-1]["code"]) == ("two", "busy")
+                    await running.bedrock("release")
+                if events[-1]["type"] == "agent_end":
+                    break
+        assert {e["request_id"] for e in events if e["type"] != "error"} == {"one"}
+        assert [e["type"] for e in events].count("error") == 1
+
+
+async def test_interrupt_stops_speech_and_model_and_keeps_what_was_heard(agent) -> None:
+    """A model that believes it said everything refers to what the user never heard."""
+    cancelled = asyncio.Event()
+
+    async def endless(ws: ServerConnection, message: dict[str, object]) -> None:
+        if message["type"] == "cancel":
+            event = {"type": "cancelled", "request_id": "x", "sent_duration_s": 0.0}
+            await ws.send(json.dumps(event))
+            cancelled.set()
+            return
+        await start(ws, message["request_id"])
+        await ws.send(bytes(48_000))  # one second a sentence
+        if str(message["text"]).startswith("The second"):
+            return  # and it never completes
+        await complete(ws, message["request_id"])
+
+    async with agent(endless) as running, running.socket() as ws:
+        await running.bedrock("hold")
+        prompt = {"type": "prompt", "prompt": "Hello?", "request_id": "one"}
+        await ws.send(json.dumps(prompt))
+        audio_bytes = 0
+        events: list[dict[str, Any]] = []
+        async for frame in ws:
+            if isinstance(frame, bytes):
+                audio_bytes += len(frame)
+                if audio_bytes == 96_000:
+                    await ws.send('{"type": "interrupt", "played_s": 1.5}')
+                continue
+            events.append(json.loads(frame))
+            if events[-1]["type"] == "agent_end":
+                break
+        assert [e["type"] for e in events[-3:]] == ["audio_stream_end", "interrupted", "agent_end"]
+        heard = "The first sentence is here. The second"
+        assert events[-2]["heard_text"] == heard
+        await cancelled.wait()
+        # The model was stopped although it is held: nobody waits for its next token.
+        await running.bedrock("release")
+        running.container.behaviour = speak
+        await ws.send(json.dumps(prompt | {"request_id": "two"}))
+        async for frame in ws:
+            if isinstance(frame, str) and json.loads(frame)["type"] == "agent_end":
+                break
+        stats = await running.bedrock_stats()
+        assert stats["last_message_count"] == 3  # prompt, what was heard, prompt
+        assert running.router.stats["streams_opened"] == 1
+
+
+async def test_interrupt_after_the_last_audio_was_sent(agent) -> None:
+    """Audio arrives faster than it plays: the listener breaks in after agent_end."""
+    async with agent() as running, AgentSocket(running.url) as socket:
+        events = await turn(socket)
+        duration_s = next(e for e in events if e["type"] == "audio_stream_end")["duration_s"]
+        for played_s, heard in [(duration_s, REPLY), (0.0, "")]:
+            await socket.send(json.dumps({"type": "interrupt", "played_s": played_s}))
+            event = await socket.receive()
+            assert (event["type"], event["heard_text"]) == ("interrupted", heard)
+            assert event["request_id"] == events[0]["request_id"]
+        await turn(socket)
+        assert (await running.bedrock_stats())["last_message_count"] == 1
+
+
+async def test_a_client_that_leaves_stops_its_reply(agent) -> None:
+    """Speech and model run on for nobody, at a price, when a browser tab is closed."""
+    ended = asyncio.Event()
+
+    async def pour(ws: ServerConnection, message: dict[str, object]) -> None:
+        if message["type"] == "cancel":
+            return
+        await start(ws, message["request_id"])
+        await ws.send(bytes(4800))
+
+    async with agent(pour) as running:
+        await running.bedrock("hold")
+        async with running.socket() as ws:
+            await ws.send('{"type": "prompt", "prompt": "Hello?"}')
+            async for frame in ws:
+                if isinstance(frame, bytes):
+                    break
+        (connection,) = running.container.connections
+        await connection.wait_closed()  # the speech session is closed, so the turn is over
+        ended.set()
+        assert {m["type"] for m in running.container.received[-2:]} == {"cancel", "close"}
+        await running.bedrock("release")
+        running.container.behaviour = speak
+        async with AgentSocket(running.url) as socket:
+            assert kinds(await turn(socket))[-1] == "agent_end"
+
+
+async def test_invocations_of_one_session_share_stream_and_history(agent) -> None:
+    """AgentCore's session is the conversation: a stream a prompt would forget and reconnect."""
+    async with agent() as running, httpx.AsyncClient(trust_env=False) as http:
+        header = {"X-Amzn-Bedrock-AgentCore-Runtime-Session-Id": "s" * 40}
+        for n in range(3):
+            url = running.url + "/invocations"
+            body = {"prompt": "Hello?"}
+            answer = await http.post(url, json=body, headers=header, timeout=LIMIT_S)
+            events = [json.loads(e.removeprefix("data: ")) for e in answer.text.split("\n\n")[:-1]]
+            assert kinds(events)[-1] == "agent_end"
+            assert events[-1]["metrics"]["streams_opened"] == 1
+            assert (await running.bedrock_stats())["last_message_count"] == 2 * n + 1
+        assert running.router.stats["streams_opened"] == 1
+        async with aclosing(ask_sse(running.url, "Hello?")) as events:
+            assert [event async for event in events][-1]["type"] == "agent_end"
+        assert (await running.bedrock_stats())["last_message_count"] == 1
+        assert running.router.stats["streams_opened"] == 2
+
+
+async def test_an_idle_session_is_closed(agent) -> None:
+    """A stream held for a listener who never comes back takes another's place on the endpoint."""
+    async with agent(VOICE_AGENT_CONVERSATION_IDLE_S="0.2") as running:
+        header = {"X-Amzn-Bedrock-AgentCore-Runtime-Session-Id": "s" * 40}
+        async with httpx.AsyncClient(trust_env=False) as http:
+            url = running.url + "/invocations"
+            await http.post(url, json={"prompt": "Hello?"}, headers=header, timeout=LIMIT_S)
+        (connection,) = running.container.connections
+        await connection.wait_closed()
+        assert running.container.received[-1] == {"type": "close"}
+
+
+async def test_bedrock_breaking_off_is_reported_and_the_next_turn_works(agent) -> None:
+    """Half a reply that ends without an error passes for the whole of it."""
+    async with agent() as running, AgentSocket(running.url) as socket:
+        await running.bedrock("script", {"text": REPLY, "error_after_tokens": 4})
+        events = await turn(socket)
+        (error,) = [event for event in events if event["type"] == "error"]
+        assert error["code"] == "bedrock"
+        assert "Bedrock" in error["message"]
+        assert kinds(events)[-1] == "agent_end"
+        await running.bedrock("script", {"text": REPLY})
+        assert "error" not in kinds(await turn(socket))
+        assert (await running.bedrock_stats())["last_message_count"] in (1, 3)
+
+
+async def test_a_sentence_without_words_is_not_sent(agent) -> None:
+    """The container refuses text it cannot read; an emoji must not end the turn."""
+    async with agent() as running, AgentSocket(running.url) as socket:
+        await running.bedrock("script", {"text": "Well done! 😊🎉 See you soon."})
+        events = await turn(socket)
+        assert "error" not in kinds(events)
+        texts = [str(message["text"]) for message in running.container.received]
+        assert all(any(c.isalnum() for c in text) for text in texts)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_during_a_reply_ends_the_agent_cleanly(agent, number) -> None:
+    """A deploy stops agents that are speaking: status 0, sessions closed, no traceback."""
+    async with agent() as running, running.socket() as ws:
+        await running.bedrock("hold")
+        await ws.send('{"type": "prompt", "prompt": "Hello?"}')
+        async for frame in ws:
+            if isinstance(frame, bytes):
+                break
+        running.process.send_signal(number)
+        await running.process.wait()
+        (connection,) = running.container.connections
+        await connection.wait_closed()
+        assert running.container.received[-1] == {"type": "close"}
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [
+        ({}, "VOICE_AGENT_ENDPOINT_NAME"),
+        ({"VOICE_AGENT_ENDPOINT_NAME": "kokoro", "VOICE_AGENT_VOYCE": "x"}, "VOICE_AGENT_VOYCE"),
+        (
+            {"VOICE_AGENT_ENDPOINT_NAME": "kokoro", "VOICE_AGENT_MAX_PROMPT_CHARS": "many"},
+            "VOICE_AGENT_MAX_PROMPT_CHARS",
+        ),
+    ],
+)
+async def test_wrong_settings_are_named_at_the_start(tmp_path, values, word) -> None:
+    """A misspelt setting that is ignored is found out weeks later."""
+    log = tmp_path / "agent.log"
+    process = await start_agent(log, AWS_REGION="us-east-1", **values)
+    async with asyncio.timeout(LIMIT_S):
+        await process.communicate()
+    assert process.returncode == 2
+    assert word in log.read_text()
+    assert "Traceback" not in log.read_text()
