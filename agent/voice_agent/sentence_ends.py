@@ -1,0 +1,545 @@
+"""Where a sentence ends: the rules, one stop at a time.
+
+A *stop* is a character at which a sentence may end, or at which something begins that can hide
+stops: ``. ! ?`` and their kin, a line break, and the openers of code spans, links and tags. For
+each, the rules look a bounded way back (the words before) and ahead (closers, white space, at
+most the next word).
+"""
+
+import re
+from collections.abc import Callable
+
+from voice_agent.sentence_words import Abbreviation, SentenceWords
+
+WAIT = 0
+"""The answer is in text that has not come yet."""
+
+LOOKAHEAD_CHARS = 64
+"""How far after a stop the rules look at most; then they decide with what there is."""
+
+SPAN_CHARS = 256
+"""How far the closer of a code span, link or tag may be; without one, its opener is a mere sign."""
+
+_LOOKBACK_CHARS = 48
+"""How far before a stop the words are that decide about it."""
+
+_DOTS = ".…⋯"
+_MARKS = "!?‼⁇⁈⁉"
+# Sentence terminals (Unicode property Sentence_Terminal) that need no space or capital after them.
+_FULL_STOPS = "。｡．！？︒﹒﹗﹖।॥۔؟։።፧፨།༎။၊។៕᙮᠃᠉"
+_LINE_BREAKS = "\n\u2028\u2029"
+_SPAN_OPENERS = "`<["
+
+_EMOJI = "\u231a-\u23ff\u2600-\u27bf\u2b05-\u2b55\ufe0f\u200d\U0001f000-\U0001faff"
+_QUOTES = "\"'”’»›」』＂＇"
+_BRACKETS = ")]}）］｝】〉》〕〗〙〛"
+_OPENERS = "\"'“”‘’„«»‹›([{（［「『【《〈¿¡*_~"
+_DASHES = "-‐‑–—―"
+_CONTINUING = frozenset(",;:)]}，、；：）」』】》〉")
+_SIGNS = frozenset("$€£¥₹#%&+")
+
+_CLOSER = (
+    rf"[{re.escape(_QUOTES + _BRACKETS)}*_]"  # * and _ end markdown's emphasis
+    r"|[“‘](?!\w)"  # German closes with these
+    r"|\[\d{1,3}\]"  # a reference: "It is true.[1]"
+    r"|</[A-Za-z][^<>\s]{0,30}>"
+    r"|[ \u00a0\u202f][»›](?!\w)"  # French leaves a space
+    r"|[ ]?[:;]-?[()DP](?![\w.])"  # :-)
+    rf"|[ ]?[{_EMOJI}]+"
+)
+_PARTIAL_CLOSER = re.compile(r"\[\d{0,3}|</?[A-Za-z]?[^<>\s]{0,30}")
+_SKIPPED = re.compile(rf"[{re.escape(_OPENERS + _DASHES)}\s]*")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_ACRONYM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_LETTER_OR_ROMAN = re.compile(r"\w|[IVX]{1,5}")
+_ROMAN = re.compile(r"[ivx]{1,5}", re.IGNORECASE)
+_NO_SPACE_LETTER = re.compile(  # of the scripts written without spaces
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)
+_HEADING = re.compile(r"#{1,6}[ \t]")
+_LIST_ITEM = re.compile(r"[-*+•–—◦▪‣·][ \t]|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t]|[|>]")
+_ADDRESS_PART = re.compile(r"://|www\.|[@/\\=&#]")
+_CODE_GOES_ON = re.compile(r"[(\[/_=@&\d]")
+# What shows that a quotation is only a part of its sentence, in Japanese and in Chinese.
+_QUOTE_GOES_ON = re.compile(
+    r"と(?!ても|にかく|ころ|き|りあえず)|って|など|を|の(?!ち)|が|は(?!い|じ)|に(?!ほ)|で(?!も|は|す)"
+    r"|[^，。！？、\s]{0,3}?[说說道问問喊叫答]"
+)
+_QUOTE_GOES_ON_CHARS = 5
+_LINK = re.compile(r"\[[^\]\n]*\](?:(?=[^(])|\((?:[^()\n]|\([^()\n]*\))*\))")
+_TAG = re.compile(r"</?[A-Za-z!][^<>\n]*>")
+
+
+class _MoreTextNeeded(Exception):
+    """The rule needs text that has not come yet."""
+
+
+class _Stop:
+    """A run of stops and what stands around it.
+
+    Attributes:
+        run: The run itself, such as ``.`` or ``?!``.
+        run_end: Index after the run.
+        closers: The quotes, brackets and the like that close with the sentence.
+        end: Index after the closers: of the sentence, if it ends here.
+        space: The white space after the closers.
+        follower: The character after the white space, ``""`` at the end of the text.
+    """
+
+    __slots__ = (
+        "_before", "_complete", "_follower_at", "_limit", "at", "closers", "end", "follower", "run",
+        "run_end", "space", "start", "text",
+    )  # fmt: skip
+
+    def __init__(
+        self, text: str, start: int, match: re.Match[str], limit: int, complete: bool
+    ) -> None:
+        self.text = text
+        self.start = start
+        self.at, self._follower_at = match.span()
+        self.run, self.closers, self.space = match.groups()
+        self.run_end, self.end = match.end(1), match.end(2)
+        self.follower = text[self._follower_at] if self._follower_at < limit else ""
+        self._limit = limit
+        self._complete = complete
+        self._before: list[str] | None = None
+
+    @property
+    def before(self) -> list[str]:
+        """The words before the stop, in this sentence and within reach; the last one is its own."""
+        if self._before is None:
+            self._before = self.text[max(self.start, self.at - _LOOKBACK_CHARS) : self.at].split()
+        return self._before
+
+    @property
+    def line_ends(self) -> bool:
+        return "\n" in self.space
+
+    @property
+    def encloses(self) -> bool:
+        """Whether a quotation or a bracket closes."""
+        return any(closer in _QUOTES or closer in _BRACKETS for closer in self.closers)
+
+    def ahead(self, count: int) -> str:
+        """Return the ``count`` characters from the follower on, fewer at the end of the text."""
+        if self._follower_at + count > self._limit and not self._complete:
+            raise _MoreTextNeeded
+        return self.text[self._follower_at : min(self._follower_at + count, self._limit)]
+
+    def settle(self, partial: re.Pattern[str]) -> None:
+        """Wait while all text from the follower on may be the beginning of ``partial``."""
+        if not self._complete and partial.fullmatch(self.text, self._follower_at):
+            raise _MoreTextNeeded
+
+    def skipped(self) -> str:
+        """Return the openers and dashes before what the next words begin with."""
+        match = _SKIPPED.match(self.text, self._follower_at, self._limit)
+        assert match is not None  # it matches nothing, too
+        if match.end() >= self._limit and not self._complete:
+            raise _MoreTextNeeded
+        return match[0]
+
+    def letter(self) -> str:
+        """Return the character that the next words begin with, ``""`` when there are none."""
+        if self.follower.isalnum():
+            return self.follower
+        place = self._follower_at + len(self.skipped())
+        return self.text[place] if place < self._limit else ""
+
+    def word(self, matters: Callable[[str], object] | None = None) -> str:
+        """Return the next word as it is written, ``""`` when none comes next.
+
+        While the word may grow, and ``matters`` is true of its beginning, more text is needed.
+        """
+        place = self._follower_at + len(self.skipped())
+        match = _WORD.match(self.text, place, self._limit)
+        if match is None:
+            return ""
+        growing = match.end() >= self._limit and not self._complete
+        if growing and (matters is None or matters(match[0])):
+            raise _MoreTextNeeded
+        return match[0].replace("’", "'")
+
+    def after_word(self, count: int) -> str:
+        """Return the ``count`` characters after the next word."""
+        offset = len(self.skipped()) + len(self.word())
+        return self.ahead(offset + count)[offset:]
+
+
+class SentenceEnds:
+    """The rules of one language.
+
+    Args:
+        words: The language's words.
+
+    Attributes:
+        search_stop: Finds the next stop, as :meth:`re.Pattern.search` does.
+    """
+
+    def __init__(self, words: SentenceWords) -> None:
+        self._words = words
+        full_stops = _FULL_STOPS + words.full_stops
+        self._full_stops = frozenset(full_stops)
+        stops = re.escape(_DOTS + _MARKS + full_stops)
+        # The run may be spaced ("? !", ". . ."); what follows a spaced dot is not a file's name.
+        self._run = re.compile(
+            rf"([{stops}]+(?:[ \u00a0\u202f]?[{_DOTS}]+(?![\w/])|[ \u00a0\u202f]+[{_MARKS}]+)*)"
+            rf"((?:{_CLOSER})*)(\s*)"
+        )
+        self.search_stop = re.compile(f"[{stops}{re.escape(_LINE_BREAKS + _SPAN_OPENERS)}]").search
+
+    def judge(self, text: str, start: int, at: int, *, final: bool = False) -> int:
+        """Judge the stop at ``text[at]``, in the sentence that begins at ``text[start]``.
+
+        Args:
+            text: The text so far; more may come.
+            start: Index of the sentence's first character, not white space.
+            at: Index of the stop, as :attr:`search_stop` found it.
+            final: Whether no more text comes.
+
+        Returns:
+            The index after the sentence when it ends here, the negated index to go on from when
+            it does not, or :data:`WAIT`.
+        """
+        stop = text[at]
+        if stop == ".":
+            follower = text[at + 1 : at + 2]
+            if follower.islower() or follower.isdigit():  # 3.5, example.org: nothing to weigh
+                return -(at + 1)
+        elif stop in _LINE_BREAKS:
+            return _line_break(text, start, at, final)
+        elif stop in _SPAN_OPENERS:
+            return _span(text, start, at, final)
+        horizon = at + LOOKAHEAD_CHARS
+        complete = final or len(text) >= horizon
+        limit = min(len(text), horizon)
+        match = self._run.match(text, at, horizon)
+        assert match is not None  # it begins with a stop
+        if match.end() == limit:
+            if match.end(2) == horizon:  # an endless run: go on after it
+                return -limit
+            if not complete and "\n" not in match[3]:
+                return WAIT
+        try:
+            return self._end(_Stop(text, start, match, limit, complete))
+        except _MoreTextNeeded:
+            return WAIT
+
+    def _end(self, stop: _Stop) -> int:
+        """Return the end of the sentence or the negated index to go on from."""
+        if stop.run == ".":
+            if stop.space:
+                ends = self._full_point(stop)
+            else:
+                return self._glued(stop)
+        elif not self._full_stops.isdisjoint(stop.run):
+            ends = self._full_stop(stop)
+        elif not stop.space and stop.follower:
+            return self._glued(stop)
+        elif stop.follower in _CONTINUING and stop.follower:
+            ends = False
+        elif stop.line_ends or not stop.follower:
+            ends = True
+        elif not stop.run.strip(_DOTS + " \u00a0\u202f"):
+            ends = self._ellipsis(stop)
+        else:
+            ends = self._mark(stop)
+        return stop.end if ends else -stop.run_end
+
+    # -- The kinds of stop: each says whether the sentence ends. -----------------------------
+
+    def _full_stop(self, stop: _Stop) -> bool:
+        """。？ ।: an end, unless a quotation closes and its sentence goes on."""
+        if not stop.follower or stop.space:
+            return stop.follower not in _CONTINUING
+        if stop.follower in _CONTINUING:
+            return False
+        if stop.run == "．" and stop.follower.isalnum():  # a full-width 3．5
+            return False
+        if any(closer in _QUOTES for closer in stop.closers):
+            return not _QUOTE_GOES_ON.match(stop.ahead(_QUOTE_GOES_ON_CHARS))
+        return True
+
+    def _mark(self, stop: _Stop) -> bool:
+        """! and ? before white space: an end, unless a lower-case word goes on."""
+        if stop.follower in _OPENERS or not stop.letter().islower():
+            return True
+        if stop.encloses:
+            return False
+        first = _WORD.search(stop.text, stop.start, stop.at)
+        if first and first[0][0].islower():  # whoever writes without capitals
+            return True
+        return stop.before[-1:] != [] and stop.before[-1][0].islower() and self._opens(stop.word())
+
+    def _ellipsis(self, stop: _Stop) -> bool:
+        """... and …: an end before a capital, though not before "I", which always is one."""
+        letter = stop.letter()
+        if letter.islower() or letter.isdigit() or _NO_SPACE_LETTER.match(letter):
+            return False
+        return letter != "I" or stop.word().split("'")[0] != "I"
+
+    def _full_point(self, stop: _Stop) -> bool:
+        """A full point before white space."""
+        if not stop.line_ends and stop.follower in _CONTINUING and stop.follower:
+            return False
+        words = stop.before
+        if not words or stop.text[stop.at - 1].isspace():
+            return True
+        word = words[-1].lstrip(_OPENERS)
+        if len(word) == 1 and word.isalpha():
+            return self._initial(stop, word)
+        if word.isdigit():
+            return self._number(stop, word)
+        kind = self._abbreviation(word)
+        if len(words) > 1 and words[-2][-1] == ".":  # "p. ex.", "EE. UU."
+            kind = self._abbreviation(words[-2].lstrip(_OPENERS) + word) or kind
+        if kind is None and _ACRONYM.fullmatch(word):
+            kind = Abbreviation.OPEN
+        if kind is not None:
+            return self._after_abbreviation(stop, word, kind)
+        if stop.line_ends:
+            return True
+        if word in self._words.initials:
+            return self._initial_name(stop)
+        if len(words) == 1 and _ROMAN.fullmatch(word):  # marks an item: "iv. the rest"
+            return False
+        if not stop.follower.islower():
+            return not (stop.encloses and stop.follower in _DASHES and stop.letter().islower())
+        if stop.encloses:
+            return False
+        if word.islower() or not word.isalpha():
+            return len(word) > 2 or word in self._words.short or not word.isalpha()
+        return len(word) > 4 or len(words) == 1
+
+    def _after_abbreviation(self, stop: _Stop, word: str, kind: Abbreviation) -> bool:
+        """A full point after an abbreviation: it depends on what follows."""
+        if ")" in stop.closers and stop.text[stop.start] != "(":  # "(5 sec.)" within a sentence
+            return False
+        if kind is Abbreviation.INNER:
+            return False
+        if stop.line_ends and kind is not Abbreviation.TITLE and not stop.follower.isalnum():
+            return True
+        letter = stop.letter()
+        if kind is Abbreviation.UNIT:
+            return self._after_unit(stop, word, letter)
+        if not letter:
+            return True
+        if kind is Abbreviation.TITLE and not _is_street(stop):
+            return False
+        if stop.line_ends:
+            return not letter.islower()
+        if letter.isdigit() or letter in _SIGNS or "(" in (skipped := stop.skipped()):
+            return False
+        if letter.islower():
+            return kind is Abbreviation.LABEL and word in self._words.short  # "no. we tried"
+        if not letter.isalpha():
+            return True
+        if not letter.isupper():  # a script without capitals
+            return kind in (Abbreviation.OPEN, Abbreviation.TAIL)
+        if kind is Abbreviation.LABEL:
+            return not _LETTER_OR_ROMAN.fullmatch(stop.word(_LETTER_OR_ROMAN.fullmatch))
+        if kind is Abbreviation.TAIL:
+            return self._after_tail(stop, word)
+        return self._opens(stop.word()) or "¿" in skipped or "¡" in skipped
+
+    def _after_unit(self, stop: _Stop, word: str, letter: str) -> bool:
+        """ "5 sec.", "Sec. 2", and the everyday word in "Wait a sec."."""
+        measures = len(stop.before) > 1 and stop.before[-2][-1].isdigit()
+        if measures:
+            return not (letter.islower() or letter.isdigit())
+        if letter.isdigit():
+            return word[0].islower()
+        return not letter.islower() or len(word) > 2 or word in self._words.short
+
+    def _after_tail(self, stop: _Stop, word: str) -> bool:
+        """ "etc." or "a.m." before a capital."""
+        if word.lower() not in ("a.m", "p.m"):
+            return True
+        # "At 5 a.m. Mr. Cho went running": so little before it is hardly a sentence.
+        short = len(stop.before) <= 3 and stop.at - stop.start < _LOOKBACK_CHARS
+
+        def may_go_on(beginning: str) -> bool:
+            beginning = beginning.lower()
+            return short or any(word.startswith(beginning) for word in self._words.after_time)
+
+        following = stop.word(may_go_on)
+        if following.lower() in self._words.after_time:
+            return False
+        return not (short and self._abbreviation(following) is Abbreviation.TITLE)
+
+    def _initial(self, stop: _Stop, word: str) -> bool:
+        """One letter: an initial ("J. Novak"), a marker ("a. apples") or a name ("plan B")."""
+        previous = stop.before[-2].strip(_OPENERS) if len(stop.before) > 1 else ""
+        kind = self._abbreviation(word)
+        if previous.endswith("."):
+            kind = self._abbreviation(previous + word) or kind
+        if not previous or kind in (Abbreviation.INNER, Abbreviation.TITLE):
+            return False
+        letter = stop.letter()
+        if not letter or previous.lower() in self._words.labelled:
+            return True
+        if word in "àèéìíòóùúôÀÈÉ" and not letter.islower():  # whole words in Latin's daughters
+            return True
+        if stop.line_ends:
+            return not letter.islower()
+        if letter.islower() or letter.isdigit() or "(" in stop.skipped():
+            return False
+        if not letter.isupper():
+            return True
+        pronoun = word == "I" and previous.islower()
+        following = stop.word(lambda beginning: len(beginning) == 1 or not pronoun)
+        if len(following) == 1 and stop.after_word(1) == ".":  # the next initial
+            return False
+        return pronoun or self._opens(following)
+
+    def _initial_name(self, stop: _Stop) -> bool:
+        """An initial in a script without capitals: a letter's name beside another one's."""
+        if len(stop.before) == 1 or stop.before[-2][-1] == ".":
+            return False
+        return stop.word() not in self._words.initials
+
+    def _number(self, stop: _Stop, word: str) -> bool:
+        """Digits: an end, unless they mark an item ("1. Open it") or are an ordinal ("3. Mai")."""
+        if len(stop.before) == 1:
+            if len(word) <= 3:
+                return False
+        elif len(word) <= 2 and stop.before[-2][-1] in ":;":
+            return False
+        if self._words.ordinals and len(word) <= 2 and not stop.line_ends:
+            letter = stop.letter()
+            if letter.isalpha():
+                return letter.isupper() and self._opens(stop.word())
+        return True
+
+    def _glued(self, stop: _Stop) -> int:
+        """No white space: mostly the inside of a name, sometimes a space that was lost."""
+        go_on = -stop.run_end
+        follower = stop.follower
+        if not follower:
+            return stop.end
+        if follower in "[<":
+            stop.settle(_PARTIAL_CLOSER)
+            return go_on
+        text, start, at = stop.text, stop.start, stop.at
+        if stop.closers.endswith('"') and text.count('"', start, stop.end) % 2:
+            return stop.run_end  # the quote opens what follows
+        own = stop.before[-1] if stop.before else ""
+        dots = stop.run[-1] in _DOTS
+        if _NO_SPACE_LETTER.match(follower):
+            inner = dots and (stop.run != "." or own[-1:].isdigit())
+            return go_on if inner else stop.end
+        if follower in "“«„¿¡「『":
+            return stop.end if own[-1:].isalnum() else go_on
+        if not follower.isupper() or _ADDRESS_PART.search(own):
+            return go_on
+        beyond = stop.after_word(1)
+        if _CODE_GOES_ON.match(beyond) or (beyond in ".:-" and stop.after_word(2)[1:].strip()):
+            return go_on
+        if stop.run != ".":
+            return stop.end
+        following = stop.word()
+        if following.isupper() and following not in ("I", "A"):
+            return go_on
+        bare = own.strip(_OPENERS + _BRACKETS)
+        letters = bare.replace("'", "").replace("’", "")
+        if bare.isdigit() or own[-1:] in ")%":
+            return stop.end
+        if len(bare) < 2 or not letters.isalpha() or bare.isupper():
+            return go_on
+        if self._abbreviation(bare) is not None:
+            return go_on
+        ends = bare.islower() or self._opens(following) or at - start <= len(own)
+        return stop.end if ends else go_on
+
+    # -- Words -------------------------------------------------------------------------------
+
+    def _abbreviation(self, word: str) -> Abbreviation | None:
+        kinds = self._words.abbreviations
+        return kinds.get(word) or kinds.get(word.lower())
+
+    def _opens(self, word: str) -> bool:
+        """Whether ``word`` opens sentences."""
+        word = word.lower()
+        return word in self._words.openers or word.split("'")[0] in self._words.openers
+
+
+def _is_street(stop: _Stop) -> bool:
+    """Whether "Dr." is a drive: "We met at Oak Dr. It rained"."""
+    words = stop.before
+    return words[-1] == "Dr" and len(words) > 2 and words[-2].istitle() and words[-2].isalpha()
+
+
+def _line_break(text: str, start: int, at: int, final: bool) -> int:
+    """A line break with no stop before it: an end, unless the next line runs on."""
+    if _HEADING.match(text, start):
+        return at
+    go_on = -(at + 1)
+    last = text[start:at].rstrip()[-1:]
+    if last in ":：":
+        return at
+    limit = min(len(text), at + LOOKAHEAD_CHARS)
+    complete = final or limit == at + LOOKAHEAD_CHARS
+    place = at + 1
+    while place < limit and text[place] in " \t\r":
+        place += 1
+    if place == limit:
+        return at if complete else WAIT
+    first = text[place]
+    indented = place - at > 2
+    if first in _LINE_BREAKS or (_LIST_ITEM.match(text, start) and not indented):
+        return at
+    if first.islower() or first in _CONTINUING:
+        return go_on
+    if first in _DASHES:  # a marker, a rule, or a dash within the sentence
+        if place + 1 == limit and not complete:
+            return WAIT
+        second = text[place + 1 : place + 2]
+        return at if second.isspace() or second == first else go_on
+    if last in ",，、" and (first.isalpha() or first in _OPENERS):
+        return go_on
+    return at
+
+
+def fence_at(text: str, start: int) -> str | None:
+    """Return the backticks of the code fence that opens at ``text[start]``.
+
+    Returns:
+        ``""`` when none does; None when that is not decided yet.
+    """
+    if not text.startswith("`", start):
+        return ""
+    match = re.compile(r"(`+)[^`\n]*(\n?)").match(text, start, start + SPAN_CHARS)
+    assert match is not None
+    if match[2] and len(match[1]) >= 3:
+        return match[1]
+    if match.end() < len(text) or match[2]:  # a code span
+        return ""
+    return None if len(text) < start + SPAN_CHARS else ""
+
+
+def _span(text: str, start: int, at: int, final: bool) -> int:
+    """The opener of a code span, link or tag: go on after its closer."""
+    limit = min(len(text), at + SPAN_CHARS)
+    complete = final or limit == at + SPAN_CHARS
+    if text[at] == "`":
+        ticks = at
+        while ticks < limit and text[ticks] == "`":
+            ticks += 1
+        if ticks == len(text) and not final:
+            return WAIT
+        fence = text[at:ticks]
+        closer = re.compile(rf"(?<!`){fence}(?!`)|\n").search(text, ticks, limit)
+        if closer is None:
+            return -ticks if complete else WAIT
+        if closer[0] == "\n":
+            return at if len(fence) >= 3 and at > start else -ticks
+        return -closer.end() if closer.end() < len(text) or final else WAIT
+    if text[at] == "<" and at + 1 < len(text) and not re.match(r"[A-Za-z/!]", text[at + 1]):
+        return -(at + 1)
+    match = (_LINK if text[at] == "[" else _TAG).match(text, at, limit)
+    if match is not None:
+        return -match.end()
+    broken = text.find("\n", at, limit) >= 0 or (
+        text[at] == "<" and text.find("<", at + 1, limit) > 0
+    )
+    return -(at + 1) if complete or broken else WAIT
