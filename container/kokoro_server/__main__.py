@@ -8,56 +8,30 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
-import uvicorn
-
-from kokoro_server.app import MAX_MESSAGE_BYTES, SpeechApp
+from kokoro_server.app import SpeechApp
 from kokoro_server.engine import ModelError
+from kokoro_server.http_server import listen, make_http_server
 from kokoro_server.messages import ProtocolError
 from kokoro_server.settings import Settings, SettingsError
 from kokoro_server.speech import Speech
 from kokoro_server.voices import Voices
 
-SEND_BUFFER_BYTES = 256 * 1024
-"""About 5 s of audio. Without a limit the kernel would take minutes of it for a slow reader."""
-PING_INTERVAL_S = 20.0
 _EXIT_FAILED, _EXIT_USAGE = 1, 2
 
 logger = logging.getLogger("kokoro_server")
 
 
-class _HttpServer(uvicorn.Server):
-    """uvicorn, with the signals left to us: sessions are told before sockets are closed."""
-
-    @contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
-
-
 async def _serve(settings: Settings, voices: Voices, listener: socket.socket) -> int:
     speech = Speech(settings.model_dir, settings.threads)
     app = SpeechApp(settings, voices, speech)
-    http = _HttpServer(
-        uvicorn.Config(
-            app.asgi,
-            ws="websockets-sansio",
-            ws_max_size=MAX_MESSAGE_BYTES,
-            ws_per_message_deflate=False,  # audio does not get smaller
-            ws_ping_interval=PING_INTERVAL_S,
-            ws_ping_timeout=settings.peer_timeout_s,
-            timeout_graceful_shutdown=1,
-            lifespan="off",
-            log_config=None,
-            log_level="warning",
-            access_log=False,
-        )
-    )
+    http = make_http_server(app.asgi, settings)
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    host, port = listener.getsockname()[:2]
+    print(json.dumps({"event": "listening", "host": host, "port": port}), flush=True)
     exit_code = 0
 
     async def load() -> None:
@@ -101,18 +75,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return _EXIT_USAGE
     try:
-        listener = socket.create_server(
-            (options.host, options.port),
-            family=socket.AF_INET6 if ":" in options.host else socket.AF_INET,
-            backlog=256,
-        )
+        listener = listen(options.host, options.port)
     except OSError as error:
         print(f"error: {options.host}:{options.port}: {error}", file=sys.stderr)
         return _EXIT_FAILED
     with listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-        host, port = listener.getsockname()[:2]
-        print(json.dumps({"event": "listening", "host": host, "port": port}), flush=True)
         return asyncio.run(_serve(settings, voices, listener))
 
 

@@ -22,8 +22,8 @@ from kokoro_server.speech import Speech
 from kokoro_server.stats import Stats
 from kokoro_server.voices import Voices
 
-MAX_MESSAGE_BYTES = 8 * 1024 * 1024
-"""Above the longest text, so that one is answered by protocol and not by a closed connection."""
+MAX_BODY_BYTES = 8 * 1024 * 1024
+"""Of one request or frame; far above the longest text, so that too long a one gets an answer."""
 _STATUS: dict[ErrorCode, int] = {"too_long": 413, "busy": 503, "internal": 500}
 # There is no registered type for little-endian PCM (audio/L16 is big-endian, RFC 2586); this is
 # what OpenAI calls it.
@@ -162,8 +162,8 @@ async def _body(request: Request) -> bytes:
     body = bytearray()
     async for part in request.stream():
         body += part
-        if len(body) > MAX_MESSAGE_BYTES:
-            raise ProtocolError("too_long", f"the body has more than {MAX_MESSAGE_BYTES} bytes")
+        if len(body) > MAX_BODY_BYTES:
+            raise ProtocolError("too_long", f"the body has more than {MAX_BODY_BYTES} bytes")
     return bytes(body)
 
 

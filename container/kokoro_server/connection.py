@@ -135,7 +135,9 @@ class Connection:
             except TimeoutError:
                 logger.warning("a peer took no frame for %s s, dropped", self._peer_timeout_s)
                 return
-            except WebSocketDisconnect:
+            except (WebSocketDisconnect, RuntimeError):
+                # RuntimeError: uvicorn has closed the connection itself, after a frame it could
+                # not take or a ping that was not answered.
                 return
             self._room.set()
 

@@ -71,11 +71,14 @@ class Settings(BaseModel):
 
 
 def _describe(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    name = PREFIX + str(first["loc"][0]).upper()
-    if first["type"] == "extra_forbidden":
-        known = ", ".join(PREFIX + field.upper() for field in Settings.model_fields)
-        return f"{name}: unknown setting; known are {known}"
-    if first["type"] == "missing":
-        return f"{name}: not set, and it has no default"
-    return f"{name}: {first['input']!r} is not accepted: {first['msg']}"
+    problems = []
+    for item in error.errors(include_url=False):
+        name = PREFIX + str(item["loc"][0]).upper()
+        if item["type"] == "extra_forbidden":
+            known = ", ".join(PREFIX + field.upper() for field in Settings.model_fields)
+            problems.append(f"{name}: unknown setting; known are {known}")
+        elif item["type"] == "missing":
+            problems.append(f"{name}: not set, and it has no default")
+        else:
+            problems.append(f"{name}: {item['input']!r} is not accepted: {item['msg']}")
+    return "; ".join(problems)

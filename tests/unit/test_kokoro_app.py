@@ -1,12 +1,17 @@
-"""Admission and failures of the server, without the model: what must not depend on it."""
+"""Admission, failures and back-pressure of the server, without the model's work."""
 
+import asyncio
 import json
+import socket
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient, WebSocketDenialResponse
+from websockets.asyncio.client import connect
 
 from kokoro_server.app import SpeechApp
+from kokoro_server.http_server import listen, make_http_server
 from kokoro_server.settings import Settings
 from kokoro_server.speech import Speech
 from kokoro_server.voices import Voices
@@ -92,3 +97,42 @@ def test_batch_errors_are_json_with_a_fitting_status(body: bytes, status: int, c
     assert answer.json()["code"] == code
     assert answer.json()["message"]
     assert app.stats.batch_open == 0
+
+
+class EndlessSpeech(Speech):
+    """Makes audio without end and without work, as the model never could."""
+
+    pieces_made = 0
+
+    async def pcm(self, words: str, voice: str, speed: float) -> AsyncGenerator[bytes]:
+        while True:
+            self.pieces_made += 1
+            yield bytes(48_000)
+            await asyncio.sleep(0)
+
+
+async def test_a_peer_that_reads_nothing_stops_synthesis_and_is_dropped() -> None:
+    """Guards against buffering speech without end, and against sessions of dead peers."""
+    settings = Settings(
+        model_dir=Path("unused"), threads=1, max_buffered_audio_s=5, peer_timeout_s=0.5
+    )
+    speech = EndlessSpeech(settings.model_dir, settings.threads)
+    speech.ready = True
+    app = SpeechApp(settings, Voices(["af_heart"], "af_heart"), speech)
+    with listen("127.0.0.1", 0) as listener, socket.socket() as slow:
+        http = make_http_server(app.asgi, settings)
+        serving = asyncio.create_task(http.serve(sockets=[listener]))
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(listener.getsockname())
+        slow.setblocking(False)
+        host, port = listener.getsockname()
+        uri = f"ws://{host}:{port}{STREAM}"
+        async with connect(uri, sock=slow, max_queue=1) as websocket:
+            await websocket.send('{"text": "On and on."}')
+            await app.drain()
+            assert (app.stats.cancelled, app.stats.streams_open) == (1, 0)
+            # Our buffer, the kernel's and the peer's hold less than half a minute between them.
+            assert 5 <= speech.pieces_made <= 30
+            websocket.transport.abort()
+        http.should_exit = True
+        await serving

@@ -1,9 +1,11 @@
-"""Settings from the environment, and the voices of a model directory."""
+"""Settings from the environment, the voices of a model directory, and errors at the start."""
 
 from pathlib import Path
 
 import pytest
 
+from kokoro_server.__main__ import main
+from kokoro_server.engine import Engine, ModelError
 from kokoro_server.messages import ProtocolError
 from kokoro_server.settings import Settings, SettingsError
 from kokoro_server.voices import Voices
@@ -51,3 +53,29 @@ def test_a_default_voice_that_is_missing_is_an_error_at_the_start(tmp_path: Path
     """Guards against a server that is healthy and refuses every request."""
     with pytest.raises(ProtocolError, match="af_heart"):
         Voices.in_directory(tmp_path, "af_heart")
+
+
+def test_what_is_wrong_at_the_start_is_one_line_and_exit_code_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Guards against a traceback for a wrong variable or an empty model directory."""
+    monkeypatch.setenv("KOKORO_TREADS", "2")
+    assert main(["serve", "--port", "0"]) == 2
+    message = capsys.readouterr().err
+    assert "KOKORO_TREADS" in message
+    assert "KOKORO_MODEL_DIR" in message
+    monkeypatch.delenv("KOKORO_TREADS")
+    assert main(["serve", "--port", "0", "--model-dir", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_an_incomplete_model_directory_is_named(tmp_path: Path) -> None:
+    """Guards against an exception that does not say which file is wrong."""
+    with pytest.raises(ModelError, match=r"vocab\.json"):
+        Engine(tmp_path, threads=1)
+    (tmp_path / "vocab.json").write_text('{"a": 1}')
+    with pytest.raises(ModelError, match=r"kokoro-v1\.0\.fp32\.onnx"):
+        Engine(tmp_path, threads=1)
+    (tmp_path / "kokoro-v1.0.fp32.onnx").write_bytes(b"not a model")
+    with pytest.raises(ModelError, match=r"kokoro-v1\.0\.fp32\.onnx"):
+        Engine(tmp_path, threads=1)
