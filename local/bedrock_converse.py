@@ -37,7 +37,7 @@ from starlette.routing import Route
 from local.aws_errors import ApiError
 from local.control import ControlError, Nothing, Pace, Script, parse_body
 from local.event_stream import CONTENT_TYPE, Event, encode_event
-from local.listening import announce, wait_for_stop_signal
+from local.listening import announce, stop_event
 from local.replies import choose_reply, load_replies, tokens
 from local.sigv4 import Verifier
 
@@ -132,8 +132,8 @@ class BedrockConverse:
                 dt.datetime.now(dt.UTC),
             )
         try:
-            converse = _ConverseRequest.model_validate_json(body)
-        except ValidationError as error:
+            converse = parse_body(_ConverseRequest, body)
+        except ControlError as error:
             raise ApiError("ValidationException", HTTPStatus.BAD_REQUEST, str(error)) from error
         model_id = request.path_params["model_id"]
         self._requests += 1
@@ -309,6 +309,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 
 async def _main(options: argparse.Namespace) -> None:
+    stop = stop_event()
     verifier = None
     if options.access_key_id is not None:
         verifier = Verifier(
@@ -319,7 +320,7 @@ async def _main(options: argparse.Namespace) -> None:
     )
     async with run_bedrock(stand_in, options.host, options.port) as port:
         announce(options.host, port)
-        await wait_for_stop_signal()
+        await stop.wait()
 
 
 if __name__ == "__main__":

@@ -5,15 +5,14 @@ those of `aws-sdk-sagemaker-runtime-http2` 0.12.0. Marked "guess" is what no pub
 """
 
 import asyncio
-import contextlib
 import datetime as dt
 import json
 import logging
 import re
 import uuid
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Literal
 
 from websockets.frames import CloseCode, Opcode
 
@@ -203,24 +202,27 @@ class _Relay:
             StreamFailure: It ended in another way.
         """
         tasks = [
-            _start(self._client_to_container()),
-            _start(self._container_to_client()),
-            _start(self._ping()),
+            asyncio.create_task(self._client_to_container()),
+            asyncio.create_task(self._container_to_client()),
+            asyncio.create_task(self._ping()),
         ]
         try:
-            async with asyncio.timeout(self._settings.max_session_s):
-                # The first task to end, in whichever way, ends the session; the client's half-close
-                # does so by the container's answer to it.
-                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            # The first task to end, in whichever way, ends the session; the client's half-close
+            # does so by the container's answer to it.
+            done, _ = await asyncio.wait(
+                tasks,
+                timeout=self._settings.max_session_s,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
             for task in done:
                 task.result()
-        except TimeoutError:
-            # Guess: thirty minutes are reported, how the end looks is not.
-            await self._start_closing(CloseCode.GOING_AWAY, "session limit")
-            raise StreamFailure(
-                "InternalStreamFailure",
-                f"The session reached its limit of {self._settings.max_session_s:g} s.",
-            ) from None
+            if not done:
+                # Guess: thirty minutes are reported, how the end looks is not.
+                self._container.start_closing(CloseCode.GOING_AWAY, "session limit")
+                raise StreamFailure(
+                    "InternalStreamFailure",
+                    f"The session reached its limit of {self._settings.max_session_s:g} s.",
+                )
         finally:
             for task in tasks:
                 task.cancel()
@@ -246,11 +248,11 @@ class _Relay:
             raise _lost(error) from error
         except (ApiError, EventStreamError, PayloadPartError) as error:
             # Guess: how the service names a bad event inside an open stream is not documented.
-            await self._start_closing(CloseCode.GOING_AWAY, "bad event")
+            self._container.start_closing(CloseCode.GOING_AWAY, "bad event")
             raise StreamFailure("InternalStreamFailure", str(error)) from error
         # Guess: the service is known to tear the connection down on a half-close, not with which
         # code. What the container still sends before its own Close is forwarded.
-        await self._start_closing(CloseCode.NORMAL_CLOSURE)
+        self._container.start_closing(CloseCode.NORMAL_CLOSURE)
         await asyncio.sleep(_CLOSING_TIMEOUT_S)
         raise StreamFailure(
             "ModelStreamError", f"no Close frame within {_CLOSING_TIMEOUT_S:g} s", "1006"
@@ -290,14 +292,7 @@ class _Relay:
                     "1006",
                 )
             self._unanswered_pings += 1
-            try:
-                await self._container.ping()
-            except ContainerLost as error:
-                raise _lost(error) from error
-
-    async def _start_closing(self, code: CloseCode, reason: str = "") -> None:
-        with contextlib.suppress(ContainerLost):  # The other direction reports it.
-            await self._container.start_closing(code, reason)
+            self._container.ping()
 
 
 def _lost(error: ContainerLost) -> StreamFailure:
@@ -310,7 +305,3 @@ def _decode_all(encoded: bytes) -> list[Event]:
     if decoder.buffered_bytes:
         raise EventStreamError("an envelope holds an incomplete event")
     return events
-
-
-def _start(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-    return asyncio.create_task(work)

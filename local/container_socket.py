@@ -5,6 +5,7 @@ around websockets' protocol without I/O.
 """
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -107,13 +108,11 @@ class ContainerSocket:
             return
         await self._flush()
 
-    async def ping(self) -> None:
-        """Send a Ping; its Pong comes out of `receive`."""
-        try:
+    def ping(self) -> None:
+        """Send a Ping without waiting; its Pong comes out of `receive`."""
+        with contextlib.suppress(InvalidState):
             self._protocol.send_ping(b"")
-        except InvalidState:
-            return
-        await self._flush()
+            self._write_pending()
 
     async def receive(self) -> Frame | ContainerClosed:
         """Return the next data or Pong frame, or the container's Close.
@@ -143,21 +142,18 @@ class ContainerSocket:
             if not data and not self._received and self._protocol.parser_exc is None:
                 raise ContainerLost("the connection to the container ended")
 
-    async def start_closing(self, code: CloseCode, reason: str = "") -> None:
-        """Send a Close frame, unless one was sent; `receive` then returns the container's."""
-        try:
+    def start_closing(self, code: CloseCode, reason: str = "") -> None:
+        """Send a Close frame, unless one was sent; `receive` then returns the container's.
+
+        It does not wait, so that a container which reads no more can still be given up.
+        """
+        with contextlib.suppress(InvalidState):
             self._protocol.send_close(code, reason)
-        except InvalidState:
-            return
-        await self._flush()
+            self._write_pending()
 
     def close(self) -> None:
         """Give the connection up without waiting, telling the container 1001 where it can hear."""
-        try:
-            self._protocol.send_close(CloseCode.GOING_AWAY)
-            self._write_pending()
-        except InvalidState:
-            pass
+        self.start_closing(CloseCode.GOING_AWAY)
         self._writer.close()
 
     def _why(self) -> str:
@@ -168,7 +164,7 @@ class ContainerSocket:
         """Read once into the protocol; `b""` at the end of the stream."""
         try:
             data = await self._reader.read(_READ_BYTES)
-        except ConnectionError as error:
+        except OSError as error:
             raise ContainerLost(f"the connection to the container broke: {error}") from error
         if data:
             self._protocol.receive_data(data)
@@ -186,7 +182,7 @@ class ContainerSocket:
         self._write_pending()
         try:
             await self._writer.drain()
-        except ConnectionError as error:
+        except OSError as error:
             raise ContainerLost(f"the connection to the container broke: {error}") from error
 
 

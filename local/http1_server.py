@@ -65,7 +65,7 @@ async def serve_http1(
             if connection.our_state is h11.MUST_CLOSE or connection.their_state is not h11.DONE:
                 return
             connection.start_next_cycle()
-    except (TimeoutError, ConnectionError, h11.RemoteProtocolError) as error:
+    except (OSError, h11.RemoteProtocolError) as error:  # TimeoutError is an OSError
         _log.info("HTTP/1.1 connection closed: %s", error or "idle")
     finally:
         writer.close()

@@ -136,7 +136,7 @@ class Http2ServerConnection:
                 await self._receive(data)
         except ProtocolError as error:
             _log.warning("HTTP/2 connection closed: %s", error)
-        except ConnectionError as error:
+        except OSError as error:
             _log.info("HTTP/2 connection lost: %s", error)
         finally:
             await self._stop()
@@ -185,7 +185,7 @@ class Http2ServerConnection:
     def _handler_ended(self, stream: Http2Stream, task: asyncio.Task[None]) -> None:
         del self._streams[stream.stream_id], self._tasks[stream.stream_id]
         error = None if task.cancelled() else task.exception()
-        if isinstance(error, (ProtocolError, ConnectionError)):
+        if isinstance(error, (ProtocolError, OSError)):
             # The client reset the stream or left, and our writing overtook the cancellation.
             _log.info("stream %d ended early: %s", stream.stream_id, error)
         elif error is not None:

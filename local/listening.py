@@ -3,7 +3,6 @@
 import asyncio
 import json
 import signal
-import sys
 
 
 def announce(host: str, port: int) -> None:
@@ -11,11 +10,10 @@ def announce(host: str, port: int) -> None:
     print(json.dumps({"event": "listening", "host": host, "port": port}), flush=True)
 
 
-async def wait_for_stop_signal() -> None:
-    """Return on the first SIGTERM or SIGINT."""
+def stop_event() -> asyncio.Event:
+    """Return an event that SIGTERM or SIGINT sets; neither ends the process any more."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    await stop.wait()
-    print("stopping", file=sys.stderr)
+    return stop

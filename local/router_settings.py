@@ -48,7 +48,7 @@ class RouterSettings(BaseModel):
     tls_dir: Path
     endpoints: dict[str, Endpoint]
     access_key_id: str = Field(min_length=1)
-    secret_access_key: str = Field(min_length=1)
+    secret_access_key: str = Field(min_length=1, repr=False)
     host: str = "127.0.0.1"
     port: int = Field(default=0, ge=0, le=65535)
     region: str = "us-east-1"

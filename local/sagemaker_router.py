@@ -30,7 +30,7 @@ from local.bidirectional_stream import BidirectionalStreams, StreamFailure
 from local.control import ControlError, Fault, parse_body
 from local.http1_server import HttpRequest, HttpResponse, serve_http1
 from local.http2_server import Http2ServerConnection
-from local.listening import announce, wait_for_stop_signal
+from local.listening import announce, stop_event
 from local.router_settings import RouterSettings
 from local.sigv4 import Verifier
 from local.tls import make_tls
@@ -191,9 +191,10 @@ def _settings(arguments: list[str]) -> RouterSettings:
 
 
 async def _main(settings: RouterSettings) -> None:
+    stop = stop_event()
     async with run_router(settings) as router:
         announce(settings.host, router.port)
-        await wait_for_stop_signal()
+        await stop.wait()
 
 
 if __name__ == "__main__":

@@ -500,6 +500,22 @@ async def test_a_container_that_answers_no_pings_is_given_up(
             await s.receive()
 
 
+async def test_a_container_that_reads_no_more_is_given_up(
+    tmp_path: Path, container: EchoContainer
+) -> None:
+    """A ping that waits behind what is not read would never be missed."""
+    async with (
+        running_router(tmp_path, container, ping_interval_s=0.05, max_unanswered_pings=3) as router,
+        stream(router) as s,
+    ):
+        await s.send("deaf")
+        sending = asyncio.create_task(s.send(bytes(15 << 20)))
+        with pytest.raises(models.ModelStreamError, match="3 pings unanswered"):
+            await s.receive()
+        sending.cancel()
+        container.hearing.set()
+
+
 async def test_the_session_limit_ends_the_stream_and_tells_the_container(
     tmp_path: Path, container: EchoContainer
 ) -> None:
@@ -674,6 +690,23 @@ async def test_the_control_routes(router: SageMakerRouter) -> None:
         assert "error: " in bad.json()["error"]
         assert "more: Extra inputs are not permitted" in bad.json()["error"]
         assert (await http.get(f"{router.url}/")).status_code == 404
+
+
+async def test_bytes_that_are_no_http_harm_only_their_connection(
+    router: SageMakerRouter, caplog: pytest.LogCaptureFixture
+) -> None:
+    for junk in (b"\x00\xff" * 100, b"GET / HTTP/9.9\r\n\r\n", b"POST / HTTP/1.1\r\n"):
+        reader, writer = await asyncio.open_connection(
+            "127.0.0.1", router.port, ssl=tls_context(router.ca_file)
+        )
+        writer.write(junk)
+        writer.close()
+        async with asyncio.timeout(20):
+            await reader.read()
+    async with stream(router) as s:
+        await s.send("hello")
+        assert await s.receive() == part(b"hello", "UTF8")
+    assert "Traceback" not in caplog.text
 
 
 def test_a_restart_keeps_the_certificate(tmp_path: Path) -> None:
