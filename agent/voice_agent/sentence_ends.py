@@ -36,12 +36,12 @@ _BRACKETS = ")]}）］｝】〉》〕〗〙〛"
 _OPENERS = "\"'“”‘’„«»‹›([{（［「『【《〈¿¡*_~"
 _DASHES = "-‐‑–—―"
 _CONTINUING = frozenset(",;:)]}，、；：）」』】》〉")
-_SIGNS = frozenset("$€£¥₹#%&+")
+_SIGNS = frozenset("$€£¥₹#%&+/")
 
 _CLOSER = (
-    rf"[{re.escape(_QUOTES + _BRACKETS)}*_]"  # * and _ end markdown's emphasis
+    rf"[{re.escape(_QUOTES + _BRACKETS)}*_~]"  # the last three end markdown's emphasis
     r"|[“‘](?!\w)"  # German closes with these
-    r"|\[\d{1,3}\]"  # a reference: "It is true.[1]"
+    r"|[ ]?\[\d{1,3}\]"  # a reference: "It is true.[1]"
     r"|</[A-Za-z][^<>\s]{0,30}>"
     r"|[ \u00a0\u202f][»›](?!\w)"  # French leaves a space
     r"|[ ]?[:;]-?[()DP](?![\w.])"  # :-)
@@ -65,7 +65,7 @@ _QUOTE_GOES_ON = re.compile(
     r"と(?!ても|にかく|ころ|き|りあえず)|って|など|を|の(?!ち)|が|は(?!い|じ)|に(?!ほ)|で(?!も|は|す)"
     r"|[^，。！？、\s]{0,3}?[说說道问問喊叫答]"
 )
-_QUOTE_GOES_ON_CHARS = 5
+_NO_QUOTE_VERB_YET = re.compile(r"[^，。！？、\s]{0,3}")
 _LINK = re.compile(r"\[[^\]\n]*\](?:(?=[^(])|\((?:[^()\n]|\([^()\n]*\))*\))")
 _TAG = re.compile(r"</?[A-Za-z!][^<>\n]*>")
 
@@ -257,7 +257,8 @@ class SentenceEnds:
         if stop.run == "．" and stop.follower.isalnum():  # a full-width 3．5
             return False
         if any(closer in _QUOTES for closer in stop.closers):
-            return not _QUOTE_GOES_ON.match(stop.ahead(_QUOTE_GOES_ON_CHARS))
+            stop.settle(_NO_QUOTE_VERB_YET)
+            return not _QUOTE_GOES_ON.match(stop.text, stop.end)
         return True
 
     def _mark(self, stop: _Stop) -> bool:
@@ -272,11 +273,12 @@ class SentenceEnds:
         return stop.before[-1:] != [] and stop.before[-1][0].islower() and self._opens(stop.word())
 
     def _ellipsis(self, stop: _Stop) -> bool:
-        """... and …: an end before a capital, though not before "I", which always is one."""
+        """... and …: an end before a capital; "I" is always one, so it decides only late."""
         letter = stop.letter()
         if letter.islower() or letter.isdigit() or _NO_SPACE_LETTER.match(letter):
             return False
-        return letter != "I" or stop.word().split("'")[0] != "I"
+        short = len(stop.before) < 4  # "Well... I am not sure"
+        return not (short and letter == "I" and stop.word().split("'")[0] == "I")
 
     def _full_point(self, stop: _Stop) -> bool:
         """A full point before white space."""
@@ -285,12 +287,14 @@ class SentenceEnds:
         words = stop.before
         if not words or stop.text[stop.at - 1].isspace():
             return True
-        word = words[-1].lstrip(_OPENERS)
+        word = _NO_SPACE_LETTER.split(words[-1])[-1].lstrip(_OPENERS) or words[-1]
         if len(word) == 1 and word.isalpha():
             return self._initial(stop, word)
         if word.isdigit():
             return self._number(stop, word)
         kind = self._abbreviation(word)
+        if kind is None and "'" in word.replace("’", "'")[:-2]:  # "l'avv.", "dall'ing."
+            kind = self._abbreviation(re.split("['’]", word)[-1])
         if len(words) > 1 and words[-2][-1] == ".":  # "p. ex.", "EE. UU."
             kind = self._abbreviation(words[-2].lstrip(_OPENERS) + word) or kind
         if kind is None and _ACRONYM.fullmatch(word):
@@ -335,7 +339,7 @@ class SentenceEnds:
         if not letter.isalpha():
             return True
         if not letter.isupper():  # a script without capitals
-            return kind in (Abbreviation.OPEN, Abbreviation.TAIL)
+            return kind is Abbreviation.TAIL
         if kind is Abbreviation.LABEL:
             return not _LETTER_OR_ROMAN.fullmatch(stop.word(_LETTER_OR_ROMAN.fullmatch))
         if kind is Abbreviation.TAIL:
@@ -346,7 +350,7 @@ class SentenceEnds:
         """ "5 sec.", "Sec. 2", and the everyday word in "Wait a sec."."""
         measures = len(stop.before) > 1 and stop.before[-2][-1].isdigit()
         if measures:
-            return not (letter.islower() or letter.isdigit())
+            return letter.isupper() or not letter.isalnum()
         if letter.isdigit():
             return word[0].islower()
         return not letter.islower() or len(word) > 2 or word in self._words.short
@@ -426,8 +430,13 @@ class SentenceEnds:
         own = stop.before[-1] if stop.before else ""
         dots = stop.run[-1] in _DOTS
         if _NO_SPACE_LETTER.match(follower):
-            inner = dots and (stop.run != "." or own[-1:].isdigit())
-            return go_on if inner else stop.end
+            latin = _NO_SPACE_LETTER.split(own)[-1]
+            marks = latin.isdigit() and len(stop.before) == 1 and latin == own
+            short = _ACRONYM.fullmatch(latin) or (len(latin) == 1 and latin.isalpha())
+            inner = stop.run != "." or marks or short or self._abbreviation(latin)
+            return go_on if dots and inner else stop.end
+        if not dots and _NO_SPACE_LETTER.match(text[at - 1]) and follower.isalnum():
+            return stop.end
         if follower in "“«„¿¡「『":
             return stop.end if own[-1:].isalnum() else go_on
         if not follower.isupper() or _ADDRESS_PART.search(own):
@@ -538,7 +547,7 @@ def _span(text: str, start: int, at: int, final: bool) -> int:
         return -(at + 1)
     match = (_LINK if text[at] == "[" else _TAG).match(text, at, limit)
     if match is not None:
-        return -match.end()
+        return -match.end() if match[0][-1] in ")>" else -(at + 1)  # no link: mere brackets
     broken = text.find("\n", at, limit) >= 0 or (
         text[at] == "<" and text.find("<", at + 1, limit) > 0
     )

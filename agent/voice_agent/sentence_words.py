@@ -57,13 +57,13 @@ class SentenceWords:
 _EVERYWHERE = {
     "inner": "e.g eg i.e vs viz cf",
     "title": "mr mrs ms mx messrs dr drs prof",
-    "open": "inc ltd corp jr sr Ph.D Ph.Ds M.D B.A M.A B.Sc M.Sc M.B.A Ed.D",
+    "open": "inc ltd corp bros jr sr St Mt Ft Ph.D Ph.Ds M.D B.A M.A B.Sc M.Sc M.B.A Ed.D",
     "tail": "etc a.m p.m",
 }
 
 _TABLES: dict[str, dict[str, str]] = {
     "en": {
-        "inner": "approx ca incl excl esp resp a.k.a w.r.t ibid nb n.b",
+        "inner": "p.s approx ca incl excl esp resp a.k.a w.r.t ibid nb n.b",
         "title": """profs rev hon sen sens reps gov govs pres gen gens cols lieut lt sgt cpl pvt
             capt cmdr adm supt insp det atty msgr brig maj Rep Col Fr Mt Ft Mme Mlle Sra Srta""",
         "label": """no nos fig figs p pp pg pgs vol vols ch chap chaps eq eqs ref refs art arts
@@ -179,7 +179,7 @@ _TABLES: dict[str, dict[str, str]] = {
             aveva avete bene c che chi ci ciao ciò come con cosa così cui d da dai dal dalla
             davvero degli dei del della delle dello di dopo dove dunque durante e ecco ed entro
             era erano fino forse fra fu già gli grazie ha hai hanno ho i il in infatti infine
-            insieme intanto invece io l la le lei li lo loro ma mai me meglio mentre mi mia mio
+            insieme intanto invece io l la le lei li lo loro lui ma mai me meglio mentre mi mia mio
             molti molto ne nei nel nella nelle nemmeno nessuno niente noi non nonostante nostra
             nostro nulla o oggi ogni ora oltre ormai per perché perciò però più poi poiché prego
             prima proprio pure qua qual quale qualche qualcuno quando quanto quella quelle
