@@ -245,6 +245,8 @@ class _Relay:
             if envelopes.buffered_bytes:
                 raise EventStreamError("the stream ended inside an event")
         except ContainerLost as error:
+            # The other direction knows why, if there was a Close frame, and ends the session.
+            await asyncio.sleep(_CLOSING_TIMEOUT_S)
             raise _lost(error) from error
         except (ApiError, EventStreamError, PayloadPartError) as error:
             # Guess: how the service names a bad event inside an open stream is not documented.
