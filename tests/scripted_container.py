@@ -36,6 +36,10 @@ class Container:
         self.connections: list[ServerConnection] = []
         self.received: list[dict[str, object]] = []
 
+    def forget(self) -> None:
+        self.connections.clear()
+        self.received.clear()
+
     async def handle(self, ws: ServerConnection) -> None:
         self.connections.append(ws)
         async for frame in ws:

@@ -79,7 +79,7 @@ def main() -> int:
         )
     )
     asyncio.run(_serve(server, settings))
-    return 0 if server.started else 1
+    return 0
 
 
 async def _serve(server: _Server, settings: Settings) -> None:
@@ -87,6 +87,10 @@ async def _serve(server: _Server, settings: Settings) -> None:
     executor = ThreadPoolExecutor(2 * settings.max_conversations, thread_name_prefix="aws")
     asyncio.get_running_loop().set_default_executor(executor)
     await server.serve()
+    # Everything is closed by now, but a thread may be waiting for a Bedrock that says nothing,
+    # and both asyncio and the interpreter would wait for it in turn.
+    logging.shutdown()
+    os._exit(0 if server.started else 1)
 
 
 if __name__ == "__main__":

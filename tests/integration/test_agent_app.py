@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection
 
@@ -19,11 +20,14 @@ from local.agent_client import AgentSocket, Event, ask_sse
 from local.bedrock_converse import BedrockConverse, run_bedrock
 from local.router_settings import Endpoint, RouterSettings
 from local.sagemaker_router import SageMakerRouter, run_router
-from tests.scripted_container import Behaviour, Container, complete, run_container, speak, start
+from tests.scripted_container import Container, complete, run_container, speak, start
 
 ROOT = Path(__file__).parents[2]
 REPLY = "The first sentence is here. The second one follows it. And this is the third."
 LIMIT_S = 30.0  # nothing here takes that long unless it hangs
+START_LIMIT_S = 90.0  # importing takes a few seconds, more when the machine is busy
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
 
 
 class Agent:
@@ -48,6 +52,10 @@ class Agent:
     async def bedrock(self, route: str, body: dict[str, Any] | None = None) -> None:
         async with httpx.AsyncClient(base_url=self.bedrock_url, trust_env=False) as http:
             (await http.post(f"/local/{route}", json=body or {})).raise_for_status()
+
+    @property
+    def streams_opened(self) -> int:
+        return self.router.stats["streams_opened"]
 
     async def bedrock_stats(self) -> dict[str, Any]:
         async with httpx.AsyncClient(base_url=self.bedrock_url, trust_env=False) as http:
@@ -75,50 +83,72 @@ async def start_agent(log: Path, **values: str) -> asyncio.subprocess.Process:
         )
 
 
+@asynccontextmanager
+async def run_agent(folder: Path, **settings: str) -> AsyncIterator[Agent]:
+    """The agent and all it talks to; ended by SIGTERM, with status 0 and no traceback."""
+    bedrock = BedrockConverse(first_token_s=0.01, tokens_per_s=500)
+    async with run_container(speak) as container, run_bedrock(bedrock) as bedrock_port:
+        router_settings = RouterSettings(
+            tls_dir=folder / "tls",
+            endpoints={"kokoro": Endpoint(url=container.url)},
+            access_key_id="AKIATEST",
+            secret_access_key="secret",
+        )
+        async with run_router(router_settings) as router:
+            bedrock_url = f"http://127.0.0.1:{bedrock_port}"
+            log = folder / "agent.log"
+            process = await start_agent(
+                log,
+                AWS_REGION="us-east-1",
+                AWS_ACCESS_KEY_ID="AKIATEST",
+                AWS_SECRET_ACCESS_KEY="secret",
+                AWS_CA_BUNDLE=str(router.ca_file),
+                AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME=router.url,
+                AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2=router.url,
+                AWS_ENDPOINT_URL_BEDROCK_RUNTIME=bedrock_url,
+                VOICE_AGENT_ENDPOINT_NAME="kokoro",
+                **settings,
+            )
+            try:
+                async with asyncio.timeout(START_LIMIT_S):
+                    line = json.loads(await process.stdout.readline())
+                url = f"http://127.0.0.1:{line['port']}"
+                yield Agent(process, url, container, router, bedrock_url, log)
+            finally:
+                if process.returncode is None:
+                    process.send_signal(signal.SIGTERM)
+                async with asyncio.timeout(LIMIT_S):
+                    await process.wait()
+            assert process.returncode == 0
+            assert "Traceback" not in log.read_text()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_agent(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Agent]:
+    async with run_agent(tmp_path_factory.mktemp("agent")) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def agent(shared_agent: Agent) -> Agent:
+    """The shared agent, with surroundings that remember nothing of the last test."""
+    shared_agent.container.forget()
+    shared_agent.container.behaviour = speak
+    await shared_agent.bedrock("release")
+    await shared_agent.bedrock("script", {"text": REPLY})
+    return shared_agent
+
+
 @pytest.fixture
-def agent(tmp_path: Path):
-    """A function: container behaviour and settings in, running agent out, ended by SIGTERM."""
+def own_agent(tmp_path: Path):
+    """A function: settings in, an agent of the test's own out."""
 
     @asynccontextmanager
-    async def run(behaviour: Behaviour = speak, **settings: str) -> AsyncIterator[Agent]:
-        bedrock = BedrockConverse(first_token_s=0.01, tokens_per_s=500)
-        async with run_container(behaviour) as container, run_bedrock(bedrock) as bedrock_port:
-            router_settings = RouterSettings(
-                tls_dir=tmp_path / "tls",
-                endpoints={"kokoro": Endpoint(url=container.url)},
-                access_key_id="AKIATEST",
-                secret_access_key="secret",
-            )
-            async with run_router(router_settings) as router:
-                bedrock_url = f"http://127.0.0.1:{bedrock_port}"
-                log = tmp_path / "agent.log"
-                process = await start_agent(
-                    log,
-                    AWS_REGION="us-east-1",
-                    AWS_ACCESS_KEY_ID="AKIATEST",
-                    AWS_SECRET_ACCESS_KEY="secret",
-                    AWS_CA_BUNDLE=str(router.ca_file),
-                    AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME=router.url,
-                    AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2=router.url,
-                    AWS_ENDPOINT_URL_BEDROCK_RUNTIME=bedrock_url,
-                    VOICE_AGENT_ENDPOINT_NAME="kokoro",
-                    **settings,
-                )
-                try:
-                    async with asyncio.timeout(LIMIT_S):
-                        line = json.loads(await process.stdout.readline())
-                    url = f"http://127.0.0.1:{line['port']}"
-                    running = Agent(process, url, container, router, bedrock_url, log)
-                    await running.bedrock("script", {"text": REPLY})
-                    async with asyncio.timeout(LIMIT_S):
-                        yield running
-                finally:
-                    if process.returncode is None:
-                        process.send_signal(signal.SIGTERM)
-                        async with asyncio.timeout(LIMIT_S):
-                            await process.wait()
-                assert process.returncode == 0
-                assert "Traceback" not in log.read_text()
+    async def run(**settings: str) -> AsyncIterator[Agent]:
+        async with run_agent(tmp_path, **settings) as running:
+            await running.bedrock("script", {"text": REPLY})
+            async with asyncio.timeout(LIMIT_S):
+                yield running
 
     return run
 
@@ -134,7 +164,7 @@ def kinds(events: list[Event]) -> list[str]:
 
 async def test_a_turn_has_its_events_in_order(agent) -> None:
     """A client plays and shows by this order: start before audio, a sentence before its audio."""
-    async with agent() as running, AgentSocket(running.url) as socket:
+    async with AgentSocket(agent.url) as socket:
         events = await turn(socket, request_id="first")
     assert {event["request_id"] for event in events if event["type"] != "audio"} == {"first"}
     written = [event for event in events if event["type"] == "text_delta"]
@@ -187,27 +217,28 @@ BAD_FRAMES: list[tuple[str | bytes, str, str]] = [
 
 async def test_bad_frames_are_answered_and_the_socket_lives(agent) -> None:
     """One bad frame must not cost a user the conversation, nor reach model or speech."""
-    async with agent() as running, AgentSocket(running.url) as socket:
+    before = (await agent.bedrock_stats())["requests"]
+    async with AgentSocket(agent.url) as socket:
         for frame, code, word in BAD_FRAMES:
             await socket.send(frame)
             event = await socket.receive()
             assert (event["type"], event["code"]) == ("error", code), frame[:60]
             assert word in event["message"], (frame[:60], event["message"])
             assert len(event["message"]) < 300
-        assert (await running.bedrock_stats())["requests"] == 0
+        assert (await agent.bedrock_stats())["requests"] == before
         assert kinds(await turn(socket))[-1] == "agent_end"
 
 
 async def test_bad_invocations_are_answered_as_events(agent) -> None:
     """AgentCore hides what a failed HTTP response says, so the reason must come in the stream."""
-    async with agent() as running, httpx.AsyncClient(trust_env=False) as http:
+    async with httpx.AsyncClient(trust_env=False) as http:
         for body, word in [
             ({"prompt": "Hello?", "tempo": 3}, "tempo"),
             ({"prompt": ""}, "prompt"),
             ({"prompt": "Hello?", "format": "mp3"}, "mp3"),
             ([1], "object"),
         ]:
-            response = await http.post(running.url + "/invocations", json=body)
+            response = await http.post(agent.url + "/invocations", json=body)
             assert response.status_code == 200
             (line,) = response.text.split("\n\n")[:-1]
             event = json.loads(line.removeprefix("data: "))
@@ -217,8 +248,8 @@ async def test_bad_invocations_are_answered_as_events(agent) -> None:
 
 async def test_ping_answers_while_a_reply_runs(agent) -> None:
     """AgentCore takes an agent that does not answer /ping for dead; /ws shares its loop."""
-    async with agent() as running, AgentSocket(running.url) as socket:
-        await running.bedrock("hold")
+    async with AgentSocket(agent.url) as socket:
+        await agent.bedrock("hold")
         seen: list[Event] = []
         async with (
             httpx.AsyncClient(trust_env=False) as http,
@@ -228,17 +259,17 @@ async def test_ping_answers_while_a_reply_runs(agent) -> None:
                 seen.append(event)
                 if event["type"] == "audio":
                     # The reply cannot end before the release, so this answer came during it.
-                    answer = await http.get(running.url + "/ping")
+                    answer = await http.get(agent.url + "/ping")
                     assert answer.status_code == 200
                     assert answer.json()["status"] in ("Healthy", "HealthyBusy")
-                    await running.bedrock("release")
+                    await agent.bedrock("release")
         assert kinds(seen)[-1] == "agent_end"
 
 
 async def test_a_prompt_during_a_reply_is_refused_and_the_reply_goes_on(agent) -> None:
     """Two replies into one pair of ears: neither is understood."""
-    async with agent() as running, running.socket() as ws:
-        await running.bedrock("hold")
+    async with agent.socket() as ws:
+        await agent.bedrock("hold")
         prompt = {"type": "prompt", "prompt": "Hello?"}
         await ws.send(json.dumps(prompt | {"request_id": "one"}))
         await ws.send(json.dumps(prompt | {"request_id": "two"}))
@@ -248,7 +279,7 @@ async def test_a_prompt_during_a_reply_is_refused_and_the_reply_goes_on(agent) -
                 events.append(json.loads(frame))
                 if events[-1]["type"] == "error":
                     assert (events[-1]["request_id"], events[-1]["code"]) == ("two", "busy")
-                    await running.bedrock("release")
+                    await agent.bedrock("release")
                 if events[-1]["type"] == "agent_end":
                     break
         assert {e["request_id"] for e in events if e["type"] != "error"} == {"one"}
@@ -271,8 +302,10 @@ async def test_interrupt_stops_speech_and_model_and_keeps_what_was_heard(agent) 
             return  # and it never completes
         await complete(ws, message["request_id"])
 
-    async with agent(endless) as running, running.socket() as ws:
-        await running.bedrock("hold")
+    agent.container.behaviour = endless
+    before = agent.streams_opened
+    async with agent.socket() as ws:
+        await agent.bedrock("hold")
         prompt = {"type": "prompt", "prompt": "Hello?", "request_id": "one"}
         await ws.send(json.dumps(prompt))
         audio_bytes = 0
@@ -291,20 +324,20 @@ async def test_interrupt_stops_speech_and_model_and_keeps_what_was_heard(agent) 
         assert events[-2]["heard_text"] == heard
         await cancelled.wait()
         # The model was stopped although it is held: nobody waits for its next token.
-        await running.bedrock("release")
-        running.container.behaviour = speak
+        await agent.bedrock("release")
+        agent.container.behaviour = speak
         await ws.send(json.dumps(prompt | {"request_id": "two"}))
         async for frame in ws:
             if isinstance(frame, str) and json.loads(frame)["type"] == "agent_end":
                 break
-        stats = await running.bedrock_stats()
+        stats = await agent.bedrock_stats()
         assert stats["last_message_count"] == 3  # prompt, what was heard, prompt
-        assert running.router.stats["streams_opened"] == 1
+        assert agent.streams_opened == before + 1
 
 
 async def test_interrupt_after_the_last_audio_was_sent(agent) -> None:
     """Audio arrives faster than it plays: the listener breaks in after agent_end."""
-    async with agent() as running, AgentSocket(running.url) as socket:
+    async with AgentSocket(agent.url) as socket:
         events = await turn(socket)
         duration_s = next(e for e in events if e["type"] == "audio_stream_end")["duration_s"]
         for played_s, heard in [(duration_s, REPLY), (0.0, "")]:
@@ -313,105 +346,103 @@ async def test_interrupt_after_the_last_audio_was_sent(agent) -> None:
             assert (event["type"], event["heard_text"]) == ("interrupted", heard)
             assert event["request_id"] == events[0]["request_id"]
         await turn(socket)
-        assert (await running.bedrock_stats())["last_message_count"] == 1
+        assert (await agent.bedrock_stats())["last_message_count"] == 1
 
 
 async def test_a_client_that_leaves_stops_its_reply(agent) -> None:
     """Speech and model run on for nobody, at a price, when a browser tab is closed."""
-    ended = asyncio.Event()
 
-    async def pour(ws: ServerConnection, message: dict[str, object]) -> None:
-        if message["type"] == "cancel":
-            return
-        await start(ws, message["request_id"])
-        await ws.send(bytes(4800))
+    async def never_complete(ws: ServerConnection, message: dict[str, object]) -> None:
+        if message["type"] == "speak":
+            await start(ws, message["request_id"])
+            await ws.send(bytes(4800))
 
-    async with agent(pour) as running:
-        await running.bedrock("hold")
-        async with running.socket() as ws:
-            await ws.send('{"type": "prompt", "prompt": "Hello?"}')
-            async for frame in ws:
-                if isinstance(frame, bytes):
-                    break
-        (connection,) = running.container.connections
-        await connection.wait_closed()  # the speech session is closed, so the turn is over
-        ended.set()
-        assert {m["type"] for m in running.container.received[-2:]} == {"cancel", "close"}
-        await running.bedrock("release")
-        running.container.behaviour = speak
-        async with AgentSocket(running.url) as socket:
-            assert kinds(await turn(socket))[-1] == "agent_end"
+    agent.container.behaviour = never_complete
+    await agent.bedrock("hold")
+    async with agent.socket() as ws:
+        await ws.send('{"type": "prompt", "prompt": "Hello?"}')
+        async for frame in ws:
+            if isinstance(frame, bytes):
+                break
+    (connection,) = agent.container.connections
+    await connection.wait_closed()  # the speech session is closed, so the turn is over
+    assert [m["type"] for m in agent.container.received[-2:]] == ["cancel", "close"]
+    await agent.bedrock("release")
+    agent.container.behaviour = speak
+    async with AgentSocket(agent.url) as socket:
+        assert kinds(await turn(socket))[-1] == "agent_end"
 
 
 async def test_invocations_of_one_session_share_stream_and_history(agent) -> None:
     """AgentCore's session is the conversation: a stream a prompt would forget and reconnect."""
-    async with agent() as running, httpx.AsyncClient(trust_env=False) as http:
+    before = agent.streams_opened
+    async with httpx.AsyncClient(trust_env=False) as http:
         header = {"X-Amzn-Bedrock-AgentCore-Runtime-Session-Id": "s" * 40}
         for n in range(3):
-            url = running.url + "/invocations"
+            url = agent.url + "/invocations"
             body = {"prompt": "Hello?"}
             answer = await http.post(url, json=body, headers=header, timeout=LIMIT_S)
             events = [json.loads(e.removeprefix("data: ")) for e in answer.text.split("\n\n")[:-1]]
             assert kinds(events)[-1] == "agent_end"
             assert events[-1]["metrics"]["streams_opened"] == 1
-            assert (await running.bedrock_stats())["last_message_count"] == 2 * n + 1
-        assert running.router.stats["streams_opened"] == 1
-        async with aclosing(ask_sse(running.url, "Hello?")) as events:
+            assert (await agent.bedrock_stats())["last_message_count"] == 2 * n + 1
+        assert agent.streams_opened == before + 1
+        async with aclosing(ask_sse(agent.url, "Hello?")) as events:
             assert [event async for event in events][-1]["type"] == "agent_end"
-        assert (await running.bedrock_stats())["last_message_count"] == 1
-        assert running.router.stats["streams_opened"] == 2
+        assert (await agent.bedrock_stats())["last_message_count"] == 1
+        assert agent.streams_opened == before + 2
 
 
-async def test_an_idle_session_is_closed(agent) -> None:
+async def test_an_idle_session_is_closed(own_agent) -> None:
     """A stream held for a listener who never comes back takes another's place on the endpoint."""
-    async with agent(VOICE_AGENT_CONVERSATION_IDLE_S="0.2") as running:
+    async with own_agent(VOICE_AGENT_CONVERSATION_IDLE_S="0.2") as agent:
         header = {"X-Amzn-Bedrock-AgentCore-Runtime-Session-Id": "s" * 40}
         async with httpx.AsyncClient(trust_env=False) as http:
-            url = running.url + "/invocations"
+            url = agent.url + "/invocations"
             await http.post(url, json={"prompt": "Hello?"}, headers=header, timeout=LIMIT_S)
-        (connection,) = running.container.connections
+        (connection,) = agent.container.connections
         await connection.wait_closed()
-        assert running.container.received[-1] == {"type": "close"}
+        assert agent.container.received[-1] == {"type": "close"}
 
 
 async def test_bedrock_breaking_off_is_reported_and_the_next_turn_works(agent) -> None:
     """Half a reply that ends without an error passes for the whole of it."""
-    async with agent() as running, AgentSocket(running.url) as socket:
-        await running.bedrock("script", {"text": REPLY, "error_after_tokens": 4})
+    async with AgentSocket(agent.url) as socket:
+        await agent.bedrock("script", {"text": REPLY, "error_after_tokens": 4})
         events = await turn(socket)
         (error,) = [event for event in events if event["type"] == "error"]
         assert error["code"] == "bedrock"
         assert "Bedrock" in error["message"]
         assert kinds(events)[-1] == "agent_end"
-        await running.bedrock("script", {"text": REPLY})
+        await agent.bedrock("script", {"text": REPLY})
         assert "error" not in kinds(await turn(socket))
-        assert (await running.bedrock_stats())["last_message_count"] in (1, 3)
+        assert (await agent.bedrock_stats())["last_message_count"] in (1, 3)
 
 
 async def test_a_sentence_without_words_is_not_sent(agent) -> None:
     """The container refuses text it cannot read; an emoji must not end the turn."""
-    async with agent() as running, AgentSocket(running.url) as socket:
-        await running.bedrock("script", {"text": "Well done! 😊🎉 See you soon."})
+    async with AgentSocket(agent.url) as socket:
+        await agent.bedrock("script", {"text": "Well done! 😊🎉 See you soon."})
         events = await turn(socket)
         assert "error" not in kinds(events)
-        texts = [str(message["text"]) for message in running.container.received]
+        texts = [str(message["text"]) for message in agent.container.received]
         assert all(any(c.isalnum() for c in text) for text in texts)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_during_a_reply_ends_the_agent_cleanly(agent, number) -> None:
+async def test_a_signal_during_a_reply_ends_the_agent_cleanly(own_agent, number) -> None:
     """A deploy stops agents that are speaking: status 0, sessions closed, no traceback."""
-    async with agent() as running, running.socket() as ws:
-        await running.bedrock("hold")
+    async with own_agent() as agent, agent.socket() as ws:
+        await agent.bedrock("hold")
         await ws.send('{"type": "prompt", "prompt": "Hello?"}')
         async for frame in ws:
             if isinstance(frame, bytes):
                 break
-        running.process.send_signal(number)
-        await running.process.wait()
-        (connection,) = running.container.connections
+        agent.process.send_signal(number)
+        await agent.process.wait()
+        (connection,) = agent.container.connections
         await connection.wait_closed()
-        assert running.container.received[-1] == {"type": "close"}
+        assert agent.container.received[-1] == {"type": "close"}
 
 
 @pytest.mark.parametrize(

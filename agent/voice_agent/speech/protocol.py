@@ -99,7 +99,7 @@ _CONTROL: TypeAdapter[Control] = TypeAdapter(
         Field(discriminator="type"),
     ]
 )
-_CONTROL_TYPES = {"synthesis_start", "synthesis_complete", "cancelled", "error", "going_away"}
+_CONTROL_TYPES = ("synthesis_start", "synthesis_complete", "cancelled", "error", "going_away")
 
 
 class SpeechProtocol:
@@ -218,6 +218,6 @@ def _is_control(data: bytes) -> bool:
         return False
     try:
         message = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(message, dict) and message.get("type") in _CONTROL_TYPES

@@ -1,0 +1,141 @@
+"""The agent protocol's messages: what is accepted, and how what is not is named."""
+
+import base64
+import contextlib
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voice_agent.messages import (
+    AudioChunk,
+    Close,
+    ErrorEvent,
+    Interrupt,
+    MessageError,
+    Prompt,
+    parse_frame,
+    parse_invocation,
+    to_json,
+)
+
+LIMIT = 100
+
+
+def parse(data: object):
+    return parse_frame(json.dumps(data), max_prompt_chars=LIMIT)
+
+
+def test_every_message_is_understood() -> None:
+    """The browser's vocabulary, with and without what may be left out."""
+    assert parse({"type": "prompt", "prompt": "Hi"}) == Prompt(type="prompt", prompt="Hi")
+    full = {"type": "prompt", "prompt": "Hi", "mode": "batch", "voice": "am_adam", "speed": 1}
+    assert parse(full | {"format": "pcm16", "request_id": "r"}) == Prompt(
+        type="prompt", prompt="Hi", mode="batch", voice="am_adam", speed=1.0, request_id="r"
+    )
+    assert parse({"type": "interrupt", "played_s": 1.5}) == Interrupt(
+        type="interrupt", played_s=1.5
+    )
+    assert parse({"type": "close"}) == Close(type="close")
+    assert parse_invocation({"prompt": "Hi"}, max_prompt_chars=LIMIT).mode == "bidi"
+
+
+PROMPT = {"type": "prompt", "prompt": "Hi"}
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"prompt": "Hi"}, ["type", "prompt", "interrupt", "close"]),
+        ({"type": "sing"}, ["type", "sing"]),
+        ({"type": 7}, ["type"]),
+        ({"type": None}, ["type"]),
+        ({"type": "prompt"}, ["prompt:"]),
+        ({"type": "close", "now": True}, ["now"]),
+        (PROMPT | {"mode": "fast"}, ["mode", "bidi", "batch", "fast"]),
+        (PROMPT | {"prompt": 7}, ["prompt", "string", "7"]),
+        (PROMPT | {"speed": 2.5}, ["speed", "2", "2.5"]),
+        (PROMPT | {"speed": True}, ["speed", "True"]),
+        (PROMPT | {"voice": ""}, ["voice"]),
+        (PROMPT | {"request_id": "x" * 129}, ["request_id", "128"]),
+        ({"type": "interrupt"}, ["played_s"]),
+        ({"type": "interrupt", "played_s": "1"}, ["played_s", "number"]),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_would_be_right(data, words) -> None:
+    """'Bad request' sends people to the source code."""
+    with pytest.raises(MessageError) as caught:
+        parse(data)
+    assert caught.value.code == "invalid"
+    assert [word for word in words if word not in str(caught.value)] == []
+    assert len(str(caught.value)) < 200
+
+
+def test_errors_belong_to_the_request_where_it_can_be_read() -> None:
+    """A client with several prompts under way has to know which one was refused."""
+    with pytest.raises(MessageError) as caught:
+        parse(PROMPT | {"request_id": "r", "tempo": 1})
+    assert caught.value.request_id == "r"
+
+
+def test_a_prompt_that_is_too_long_or_a_format_not_served_has_its_own_code() -> None:
+    """Clients shorten or fall back on these; they cannot parse prose."""
+    with pytest.raises(MessageError, match=str(LIMIT)) as caught:
+        parse(PROMPT | {"prompt": "x" * (LIMIT + 1)})
+    assert caught.value.code == "too_long"
+    with pytest.raises(MessageError, match="pcm16") as caught:
+        parse_invocation({"prompt": "Hi", "format": "mp3"}, max_prompt_chars=LIMIT)
+    assert caught.value.code == "unsupported"
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["type", "prompt", "speed", "played_s", "request_id", "x"]),
+                inner | st.sampled_from(["prompt", "interrupt", "close"]),
+                max_size=4,
+            )
+        ),
+        max_leaves=6,
+    )
+)
+@settings(max_examples=200, deadline=None)
+def test_no_json_raises_anything_else(data) -> None:
+    """Whatever a client sends, the socket answers and lives."""
+    with contextlib.suppress(MessageError):
+        parse(data)
+
+
+@given(st.text(max_size=40))
+@settings(max_examples=100, deadline=None)
+def test_no_text_raises_anything_else(text) -> None:
+    with contextlib.suppress(MessageError):
+        parse_frame(text, max_prompt_chars=LIMIT)
+
+
+def test_deeply_nested_json_is_an_error_not_a_crash() -> None:
+    """The parser's recursion limit is reached by a frame of a few kilobytes."""
+    with pytest.raises(MessageError):
+        parse_frame("[" * 100_000, max_prompt_chars=LIMIT)
+
+
+def test_audio_is_base64_in_json_and_everything_else_is_as_it_is() -> None:
+    """The SSE client decodes `data` and nothing else."""
+    event = to_json(AudioChunk(request_id="r", seq=3, data=b"\x00\xff"))
+    assert event == {
+        "type": "audio_chunk",
+        "request_id": "r",
+        "seq": 3,
+        "data": base64.b64encode(b"\x00\xff").decode(),
+    }
+    error = ErrorEvent(request_id=None, code="busy", message="wait")
+    assert to_json(error) == {
+        "type": "error",
+        "request_id": None,
+        "code": "busy",
+        "message": "wait",
+    }

@@ -1,0 +1,88 @@
+"""A reply's figures and what its listener has heard, without a clock."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voice_agent.timeline import Timeline
+
+SECOND_BYTES = 48_000
+
+
+def two_sentences() -> Timeline:
+    timeline = Timeline("bidi", prompted_at=100.0)
+    timeline.text_written(100.4)
+    timeline.text_written(100.6)
+    timeline.sentence_complete(100.9)
+    assert timeline.sentence_sent("One two three four.", 101.0) == 0
+    assert timeline.audio_arrived(0, SECOND_BYTES, 101.5)
+    timeline.sentence_complete(102.0)
+    assert timeline.sentence_sent("Five six.", 102.5) == 1
+    assert not timeline.audio_arrived(0, SECOND_BYTES, 103.0)
+    assert timeline.audio_arrived(1, SECOND_BYTES, 104.0)
+    return timeline
+
+
+def test_times_count_from_the_prompt() -> None:
+    """A figure counted from the turn's first event hides the wait for it."""
+    metrics = two_sentences().metrics(105.0, streams_opened=1)
+    assert metrics.ttft_s == pytest.approx(0.4)
+    assert metrics.first_sentence_s == pytest.approx(0.9)
+    assert metrics.ttfa_s == pytest.approx(1.5)
+    assert metrics.total_s == pytest.approx(5.0)
+    assert metrics.audio_s == pytest.approx(3.0)
+    assert metrics.streams_opened == 1
+    first, second = metrics.sentences
+    assert (first.seq, first.text, first.audio_s) == (0, "One two three four.", 2.0)
+    assert first.sent_s == pytest.approx(1.0)
+    assert first.first_audio_s == pytest.approx(1.5)
+    assert (second.seq, second.audio_s) == (1, 1.0)
+    assert second.first_audio_s == pytest.approx(4.0)
+
+
+def test_what_never_came_is_none_not_zero() -> None:
+    """A zero for a reply without audio would be the best time ever measured."""
+    timeline = Timeline("batch", prompted_at=0.0)
+    timeline.sentence_sent("Unanswered.", 1.0)
+    metrics = timeline.metrics(2.0, streams_opened=0)
+    assert (metrics.ttft_s, metrics.first_sentence_s, metrics.ttfa_s) == (None, None, None)
+    assert metrics.sentences[0].first_audio_s is None
+
+
+@pytest.mark.parametrize(
+    ("played_s", "heard"),
+    [
+        (0.0, ""),
+        (0.4, ""),
+        (0.5, "One"),
+        (1.9, "One two three"),
+        (2.0, "One two three four."),
+        (2.5, "One two three four. Five"),
+        (3.0, "One two three four. Five six."),
+        (99.0, "One two three four. Five six."),
+    ],
+)
+def test_heard_is_what_has_been_played(played_s, heard) -> None:
+    """The history must hold no word the listener cannot know of."""
+    assert two_sentences().heard_text(played_s) == heard
+
+
+def test_a_sentence_whose_audio_never_came_was_not_heard() -> None:
+    """Sent is not spoken: after a failure the last sentences exist as text only."""
+    timeline = two_sentences()
+    timeline.sentence_sent("Never spoken.", 105.0)
+    assert "Never" not in timeline.heard_text(1000.0)
+
+
+@given(st.lists(st.integers(1, 10), max_size=6), st.floats(0, 40), st.floats(0, 5))
+def test_hearing_longer_never_means_hearing_less(lengths, played_s, more_s) -> None:
+    timeline = Timeline("bidi", prompted_at=0.0)
+    words = iter(range(1000))
+    for count in lengths:
+        text = " ".join(str(next(words)) for _ in range(count)) + "."
+        seq = timeline.sentence_sent(text, 0.0)
+        timeline.audio_arrived(seq, count * SECOND_BYTES // 2, 0.0)
+    shorter, longer = timeline.heard_text(played_s), timeline.heard_text(played_s + more_s)
+    assert longer.startswith(shorter.removesuffix("."))
+    if played_s >= sum(lengths) / 2:
+        assert shorter.count(".") == len(lengths)
