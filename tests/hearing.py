@@ -108,7 +108,7 @@ def read_wav(source: Path | str | bytes) -> tuple[NDArray[np.float32], int]:
                 f"{wav.getnchannels()} channels"
             )
         samples = np.frombuffer(wav.readframes(wav.getnframes()), "<i2")
-        return samples.astype(np.float32) / 32768, wav.getframerate()
+        return (samples / 32768).astype(np.float32), wav.getframerate()
 
 
 def peak(audio: NDArray[np.float32]) -> float:

@@ -13,7 +13,7 @@ import pytest
 from model import build as build_module
 from model.build import build, find_damage
 from model.errors import ModelBuildError
-from model.manifest import MANIFEST_PATH
+from model.manifest import MANIFEST_PATH, load_manifest
 
 CONTAINER = Path(__file__).parents[2] / "container"
 GRAPH = "kokoro-v1.0.fp32.onnx"
@@ -137,7 +137,7 @@ def test_a_conversion_with_another_result_is_refused(tmp_path: Path) -> None:
     """Another version of the tools may write other bytes; the manifest's hash must hold them."""
     graph = tmp_path / "part.onnx"
     graph.write_bytes(b"\x08\x09")  # a model with nothing but `ir_version`
-    expected = build_module.load_manifest().graph("packages")
+    expected = load_manifest().graph("packages")
     with pytest.raises(ModelBuildError, match=r"the conversion gave \d+ bytes with sha256"):
         build_module._write_graph([graph], expected, tmp_path / GRAPH)
     graph.write_bytes(b"not protobuf")

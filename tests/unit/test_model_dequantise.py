@@ -1,10 +1,12 @@
 """Dequantising must give the very weights the quantised graph stands for, and still compute."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from model.dequantise import dequantise
@@ -32,7 +34,7 @@ LSTM_R_ZERO = np.zeros((2, 4 * LSTM_HIDDEN), np.int8)
 
 def model_of(
     nodes: list[onnx.NodeProto],
-    constants: dict[str, NDArray[np.generic]],
+    constants: Mapping[str, ArrayLike],
     inputs: dict[str, list[int]],
     outputs: dict[str, list[int]],
 ) -> onnx.ModelProto:
@@ -122,7 +124,8 @@ def test_matmul_weights_are_exact() -> None:
     (node,) = result.graph.node
     weight = constants_of(result)[node.input[1]]
     expected = (MATMUL_Q.astype(np.float32) - MATMUL_ZERO) * MATMUL_SCALE
-    assert (node.op_type, weight.dtype) == ("MatMul", np.float32)
+    assert node.op_type == "MatMul"
+    assert weight.dtype == np.float32
     np.testing.assert_array_equal(weight, expected)
     x = RANDOM.normal(0, 1, (2, 6)).astype(np.float32)
     np.testing.assert_allclose(run(result, x), x @ expected, rtol=1e-5, atol=1e-5)

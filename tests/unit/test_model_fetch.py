@@ -159,8 +159,12 @@ def test_a_registry_that_stalls_is_given_up(
 ) -> None:
     """Without a time-out the build would hang for ever on a dead connection."""
     given_up = threading.Event()
+
+    def stall(request: BaseHTTPRequestHandler) -> None:
+        given_up.wait(30)
+
     monkeypatch.setattr(fetch_module, "READ_TIMEOUT_S", 0.1)
-    with registry(lambda request: bool(given_up.wait(30)) and None) as address:
+    with registry(stall) as address:
         monkeypatch.setenv("NPM_CONFIG_REGISTRY", address)
         with pytest.raises(ModelBuildError, match=r"cannot download .* timed out"):
             fetch([tarball_entry()], downloads)
