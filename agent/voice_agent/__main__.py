@@ -14,7 +14,6 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from voice_agent.app import create_app
 from voice_agent.settings import Settings, SettingsError
 
 MAX_FRAME_BYTES = 2 << 20
@@ -64,6 +63,9 @@ def main() -> int:
     except SettingsError as error:
         print(error, file=sys.stderr)
         return 2
+    # Importing the agent takes seconds: not to find out that a setting is missing.
+    from voice_agent.app import create_app
+
     server = _Server(
         uvicorn.Config(
             create_app(settings),

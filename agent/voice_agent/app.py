@@ -1,11 +1,11 @@
 """The agent on AgentCore: `/invocations` (server-sent events), `/ws` and `/ping`."""
 
 import asyncio
+import contextlib
 import json
 import logging
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 from bedrock_agentcore import BedrockAgentCoreApp
@@ -34,6 +34,8 @@ from voice_agent.speech.endpoint import SpeechEndpoint
 log = logging.getLogger(__name__)
 
 MAX_WAITING_EVENTS = 64
+TRY_AGAIN_LATER = 1013
+"""WebSocket close code (IANA registry)."""
 
 
 def create_app(settings: Settings) -> BedrockAgentCoreApp:
@@ -51,7 +53,7 @@ def create_app(settings: Settings) -> BedrockAgentCoreApp:
     )
     conversations = Conversations(services)
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         await conversations.close()
@@ -65,8 +67,19 @@ def create_app(settings: Settings) -> BedrockAgentCoreApp:
     def invoke(payload: Any, context: RequestContext) -> AsyncGenerator[dict[str, Any]]:
         return _answer_invocation(payload, context.session_id, services, conversations)
 
+    connections: set[_Connection] = set()
+
     async def converse(websocket: WebSocket, context: RequestContext) -> None:
-        await _Connection(websocket, services).run()
+        await websocket.accept()
+        connection = _Connection(websocket, services)
+        if len(connections) >= settings.max_conversations:
+            await connection.refuse()
+            return
+        connections.add(connection)
+        try:
+            await connection.run()
+        finally:
+            connections.discard(connection)
 
     app.entrypoint(invoke)
     app.websocket(converse)
@@ -120,22 +133,26 @@ class _Connection:
         self._sending = asyncio.Lock()
         self._replies: set[asyncio.Task[None]] = set()
 
+    async def refuse(self) -> None:
+        """Say that there is no room for another conversation."""
+        message = "all conversations this agent can hold are taken"
+        await self._emit(ErrorEvent(request_id=None, code="busy", message=message))
+        await self._websocket.close(TRY_AGAIN_LATER)
+
     async def run(self) -> None:
         """Serve the connection until either side closes it."""
-        await self._websocket.accept()
         try:
             while (frame := await self._websocket.receive())["type"] == "websocket.receive":
                 # An empty text frame is legal, so a frame is binary only if it has no text.
                 if not await self._handle(frame.get("text")):
-                    await self._websocket.close(1000)
                     break
-        except WebSocketDisconnect:
-            log.info("client disconnected")
         finally:
             for reply in self._replies:
                 reply.cancel()
             await asyncio.gather(*self._replies, return_exceptions=True)
             await self._conversation.close()
+        if self._websocket.client_state is WebSocketState.CONNECTED:
+            await self._websocket.close()
 
     async def _handle(self, text: str | None) -> bool:
         """Act on one frame; returns whether the connection goes on."""
@@ -149,11 +166,12 @@ class _Connection:
         match message:
             case Prompt():
                 request_id = message.request_id or _new_id()
-                reply = asyncio.create_task(
-                    self._conversation.reply(message, request_id, self._emit), name="reply"
-                )
-                self._replies.add(reply)
-                reply.add_done_callback(self._reply_done)
+                reply = self._conversation.reply(message, request_id, self._emit)
+                # Begun at once: the next frame may be an interrupt of it.
+                loop = asyncio.get_running_loop()
+                task = asyncio.Task(reply, loop=loop, name="reply", eager_start=True)
+                self._replies.add(task)
+                task.add_done_callback(self._reply_done)
             case Interrupt():
                 await self._conversation.interrupt(message.played_s, _new_id(), self._emit)
             case Close():
@@ -163,21 +181,20 @@ class _Connection:
     def _reply_done(self, reply: asyncio.Task[None]) -> None:
         self._replies.discard(reply)
         if not reply.cancelled() and (error := reply.exception()):
-            if isinstance(error, WebSocketDisconnect):
-                return  # reading finds out by itself
-            log.error("reply failed", exc_info=error)
+            log.error("a reply failed", exc_info=error)
 
     async def _emit(self, event: ServerEvent) -> None:
         # Both the text's and the audio's task send.
         async with self._sending:
             if self._websocket.client_state is not WebSocketState.CONNECTED:
-                raise WebSocketDisconnect(1006)
-            if isinstance(event, AudioChunk):
-                await self._websocket.send_bytes(event.data)
-            else:
-                await self._websocket.send_text(
-                    json.dumps(to_json(event), ensure_ascii=False, separators=(",", ":"))
-                )
+                return  # the reading side has seen it or will, and stops the reply
+            with contextlib.suppress(WebSocketDisconnect):
+                if isinstance(event, AudioChunk):
+                    await self._websocket.send_bytes(event.data)
+                else:
+                    await self._websocket.send_text(
+                        json.dumps(to_json(event), ensure_ascii=False, separators=(",", ":"))
+                    )
 
 
 def _new_id() -> str:

@@ -40,6 +40,7 @@ class Conversation:
         )
         self._turn: Turn | None = None  # the running or the last one
         self._prompt = ""
+        self._turn_count = 0
         self._work: asyncio.Task[None] | None = None
         self._played_s = 0.0
         self._idle = asyncio.Event()
@@ -61,9 +62,11 @@ class Conversation:
             await emit(ErrorEvent(request_id=request_id, code="busy", message=message))
             return
         self._idle.clear()
+        self._turn_count += 1
         turn = Turn(
             request,
             request_id=request_id,
+            speech_id=f"turn-{self._turn_count}",
             voice=request.voice or self._services.settings.voice,
             history=self._history,
             speech=self._speech,
@@ -72,15 +75,16 @@ class Conversation:
             prompted_at=asyncio.get_running_loop().time(),
         )
         self._turn, self._prompt = turn, request.prompt
+        # Up to here nothing has been awaited: an interrupt right behind the prompt finds it.
+        self._work = work = asyncio.create_task(turn.run(), name=f"turn {request_id}")
         try:
-            await emit(AgentStart(request_id=request_id, mode=request.mode))
-            self._work = asyncio.create_task(turn.run(), name=f"turn {request_id}")
             try:
-                await asyncio.wait([self._work])
+                await emit(AgentStart(request_id=request_id, mode=request.mode))
+                await asyncio.wait([work])
             finally:
-                self._work.cancel()
-                await asyncio.gather(self._work, return_exceptions=True)
-            await self._conclude(turn, self._work, emit)
+                work.cancel()
+                await asyncio.gather(work, return_exceptions=True)
+            await self._conclude(turn, work, emit)
         finally:
             self._work = None
             self._idle.set()
@@ -165,10 +169,10 @@ class Conversations:
         return self._by_session[session_id]
 
     def put_back(self, session_id: str) -> None:
-        """The session's conversation is idle from now on."""
+        """The caller is done with the session's conversation; another caller may not be."""
         if timer := self._timers.pop(session_id, None):
             timer.cancel()
-        if session_id in self._by_session:
+        if session_id in self._by_session and not self._by_session[session_id].is_busy:
             self._timers[session_id] = asyncio.get_running_loop().call_later(
                 self._services.settings.conversation_idle_s, self._forget, session_id
             )

@@ -50,6 +50,8 @@ class Turn:
     Args:
         request: the prompt and how to speak the reply.
         request_id: names the turn in every event.
+        speech_id: names the turn in the speech session, where the client's own name might be too
+            long or not unique.
         voice: to speak with.
         history: of the conversation; gains the prompt and the reply.
         speech: the conversation's speech session.
@@ -63,6 +65,7 @@ class Turn:
         request: Invocation,
         *,
         request_id: str,
+        speech_id: str,
         voice: str,
         history: ChatHistory,
         speech: SpeechSession,
@@ -73,6 +76,7 @@ class Turn:
         self.request_id = request_id
         self.timeline = Timeline(request.mode, prompted_at)
         self._request = request
+        self._speech_id = speech_id
         self._voice = voice
         self._history = history
         self._speech = speech
@@ -147,7 +151,7 @@ class Turn:
             seq = self.timeline.sentence_sent(sentence, self._clock())
             utterance = await self._speech.speak(
                 words,
-                f"{self.request_id}.{seq}",
+                f"{self._speech_id}.{seq}",
                 voice=self._voice,
                 speed=self._request.speed,
             )

@@ -122,8 +122,8 @@ class SpeechEndpoint:
                 region=self.region, transport=self._transport
             )
             if config.endpoint_uri is None:
-                domain = "amazonaws.com.cn" if self.region.startswith("cn-") else "amazonaws.com"
-                config.endpoint_uri = f"https://runtime.sagemaker.{self.region}.{domain}:{PORT}"
+                host = f"runtime.sagemaker.{self.region}.amazonaws.com"
+                config.endpoint_uri = f"https://{host}:{PORT}"
             self._client = AsyncSageMakerRuntimeHTTP2Client(config)
         return self._client
 
