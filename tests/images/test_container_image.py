@@ -30,7 +30,7 @@ def test_contract_of_the_image(buildah: Buildah, container_image: str) -> None:
 
 
 def test_what_is_in_the_image(buildah: Buildah, container_image: str, model_dir: Path) -> None:
-    """No torch, no build tools, no tests; and the very weights that were tested here."""
+    """No torch, no pip, no converter, no tests; and the very weights that were tested here."""
     script = (
         "import json, os, pathlib\n"
         "from importlib.metadata import distributions\n"
@@ -45,8 +45,10 @@ def test_what_is_in_the_image(buildah: Buildah, container_image: str, model_dir:
     with buildah.container(container_image) as container:
         found = json.loads(buildah.run(container, "python", "-B", "-c", script))
     assert "onnxruntime" in found["packages"]
-    unwanted = ("torch", "nvidia", "triton", "onnx-", "pip", "setuptools", "pytest")
-    assert [name for name in found["packages"] if name.startswith(unwanted)] == []
+    # Setuptools is there because spaCy asks for it.
+    unwanted = {"torch", "triton", "onnx", "pip", "pytest"}
+    assert unwanted.intersection(found["packages"]) == set()
+    assert [name for name in found["packages"] if name.startswith("nvidia")] == []
     assert found["torch"] == []
     assert found["app"] == ["kokoro_server"]
     assert found["cached"] == []
