@@ -57,6 +57,8 @@ def build(
     """
     out = out.absolute()
     manifest = load_manifest(manifest_path)
+    if out.exists():
+        _refuse_other_content(out, manifest.graph(source).name)
     out.parent.mkdir(parents=True, exist_ok=True)
     with _locked(out.parent / f".{out.name}.lock"):
         problem = find_damage(out, source, manifest_path=manifest_path)
@@ -64,7 +66,6 @@ def build(
             _report(f"{out}: intact")
             return
         if out.exists():
-            _refuse_other_content(out, manifest.graph(source).name)
             _report(f"{out}: {problem}; building it again")
         work = out.parent / f".{out.name}.building"
         # What a killed build left; the lock says that nobody is working there.

@@ -131,6 +131,7 @@ def test_a_directory_with_something_else_is_never_replaced(tmp_path: Path) -> No
     with pytest.raises(ModelBuildError, match=r"is not a model directory: it holds 'thesis\.tex'"):
         build(tmp_path / "home")
     assert (tmp_path / "home" / "thesis.tex").read_text() == "years of work"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["home"]
 
 
 def test_a_conversion_with_another_result_is_refused(tmp_path: Path) -> None:
