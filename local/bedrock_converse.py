@@ -21,13 +21,11 @@ import datetime as dt
 import hashlib
 import json
 import logging
-import socket
 import sys
 import uuid
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator
 from http import HTTPStatus
 
-import uvicorn
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -39,13 +37,13 @@ from local.control import ControlError, Nothing, Pace, Script, parse_body
 from local.event_stream import CONTENT_TYPE, Event, encode_event
 from local.listening import announce, stop_event
 from local.replies import choose_reply, load_replies, tokens
+from local.serving import serving
 from local.sigv4 import Verifier
 
 _log = logging.getLogger(__name__)
 
 DEFAULT_FIRST_TOKEN_S = 0.4
 DEFAULT_TOKENS_PER_S = 12.0
-_SHUTDOWN_S = 1
 
 
 class _ContentBlock(BaseModel):
@@ -252,37 +250,16 @@ def _exception(kind: str, message: str) -> bytes:
     return encode_event(Event(headers, json.dumps({"message": message}).encode()))
 
 
-class _Server(uvicorn.Server):
-    """A server that leaves the signals to us: uvicorn's end is by the signal, ours with 0."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
-
-
 @contextlib.asynccontextmanager
 async def run_bedrock(
     stand_in: BedrockConverse, host: str = "127.0.0.1", port: int = 0
 ) -> AsyncIterator[int]:
     """Serve until the end of the block; the value is the port."""
-    listener = socket.create_server((host, port))
-    server = _Server(
-        uvicorn.Config(
-            stand_in.app,
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=_SHUTDOWN_S,
-        )
-    )
-    serving = asyncio.create_task(server.serve([listener]))
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        stand_in.stop()
-        server.should_exit = True
-        await serving
-        listener.close()
+    async with serving(stand_in.app, host, port) as bound_port:
+        try:
+            yield bound_port
+        finally:
+            stand_in.stop()
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:

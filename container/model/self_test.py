@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-import onnxruntime  # type: ignore[import-untyped]
+import onnxruntime
 from numpy.typing import NDArray
-from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors  # type: ignore[import-untyped]
+from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from model.errors import ModelBuildError
 
