@@ -34,9 +34,10 @@ _EMOJI = "\u231a-\u23ff\u2600-\u27bf\u2b05-\u2b55\ufe0f\u200d\U0001f000-\U0001fa
 _QUOTES = "\"'”’»›」』＂＇"
 _BRACKETS = ")]}）］｝】〉》〕〗〙〛"
 _OPENERS = "\"'“”‘’„«»‹›([{（［「『【《〈¿¡*_~"
+_BOTH_WAYS = frozenset("\"'*_~")  # quotes and markup that open and close alike
 _DASHES = "-‐‑–—―"
 _CONTINUING = frozenset(",;:)]}，、；：）」』】》〉")
-_SIGNS = frozenset("$€£¥₹#%&+/")
+_SIGNS = frozenset("$€£¥₹#%&+/|")
 
 _CLOSER = (
     rf"[{re.escape(_QUOTES + _BRACKETS)}*_~]"  # the last three end markdown's emphasis
@@ -47,7 +48,8 @@ _CLOSER = (
     r"|[ ]?[:;]-?[()DP](?![\w.])"  # :-)
     rf"|[ ]?[{_EMOJI}]+"
 )
-_PARTIAL_CLOSER = re.compile(r"\[\d{0,3}|</?[A-Za-z]?[^<>\s]{0,30}")
+_PARTIAL_CLOSER = re.compile(r"[ ]?(?:\[\d{0,3}|[:;]-?)|</?[A-Za-z]?[^<>\s]{0,30}")
+_CLOSER_BEGINS = frozenset("[<:;")
 _SKIPPED = re.compile(rf"[{re.escape(_OPENERS + _DASHES)}\s]*")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _ACRONYM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
@@ -120,6 +122,19 @@ class _Stop:
         """Whether a quotation or a bracket closes."""
         return any(closer in _QUOTES or closer in _BRACKETS for closer in self.closers)
 
+    def return_openers(self) -> bool:
+        """Leave a ``"`` or ``*`` that follows at once, yet closes nothing, to the next sentence."""
+        first = self.closers[:1]
+        if self.space or not self.follower or first not in _BOTH_WAYS:
+            return False
+        before = self.text.count(first, self.start, self.at)
+        if before % 2 or (before and first not in "\"'"):
+            return False
+        self.end, self.closers = self.run_end, ""
+        self._follower_at = self.run_end
+        self.follower = first
+        return True
+
     def ahead(self, count: int) -> str:
         """Return the ``count`` characters from the follower on, fewer at the end of the text."""
         if self._follower_at + count > self._limit and not self._complete:
@@ -127,8 +142,8 @@ class _Stop:
         return self.text[self._follower_at : min(self._follower_at + count, self._limit)]
 
     def settle(self, partial: re.Pattern[str]) -> None:
-        """Wait while all text from the follower on may be the beginning of ``partial``."""
-        if not self._complete and partial.fullmatch(self.text, self._follower_at):
+        """Wait while all text after the closers may be the beginning of ``partial``."""
+        if not self._complete and partial.fullmatch(self.text, self.end):
             raise _MoreTextNeeded
 
     def skipped(self) -> str:
@@ -227,6 +242,8 @@ class SentenceEnds:
 
     def _end(self, stop: _Stop) -> int:
         """Return the end of the sentence or the negated index to go on from."""
+        if stop.follower in _CLOSER_BEGINS:
+            stop.settle(_PARTIAL_CLOSER)
         if stop.run == ".":
             if stop.space:
                 ends = self._full_point(stop)
@@ -236,10 +253,10 @@ class SentenceEnds:
             ends = self._full_stop(stop)
         elif not stop.space and stop.follower:
             return self._glued(stop)
-        elif stop.follower in _CONTINUING and stop.follower:
-            ends = False
         elif stop.line_ends or not stop.follower:
             ends = True
+        elif stop.follower in _CONTINUING:
+            ends = False
         elif not stop.run.strip(_DOTS + " \u00a0\u202f"):
             ends = self._ellipsis(stop)
         else:
@@ -250,7 +267,10 @@ class SentenceEnds:
 
     def _full_stop(self, stop: _Stop) -> bool:
         """。？ ।: an end, unless a quotation closes and its sentence goes on."""
-        if not stop.follower or stop.space:
+        stop.return_openers()
+        if stop.line_ends or not stop.follower:
+            return True
+        if stop.space:
             return stop.follower not in _CONTINUING
         if stop.follower in _CONTINUING:
             return False
@@ -321,7 +341,7 @@ class SentenceEnds:
             return False
         if kind is Abbreviation.INNER:
             return False
-        if stop.line_ends and kind is not Abbreviation.TITLE and not stop.follower.isalnum():
+        if stop.line_ends and kind is not Abbreviation.TITLE and not stop.ahead(1).isalnum():
             return True
         letter = stop.letter()
         if kind is Abbreviation.UNIT:
@@ -341,19 +361,22 @@ class SentenceEnds:
         if not letter.isupper():  # a script without capitals
             return kind is Abbreviation.TAIL
         if kind is Abbreviation.LABEL:
-            return not _LETTER_OR_ROMAN.fullmatch(stop.word(_LETTER_OR_ROMAN.fullmatch))
+            return not self._numbers(stop)
         if kind is Abbreviation.TAIL:
             return self._after_tail(stop, word)
         return self._opens(stop.word()) or "¿" in skipped or "¡" in skipped
 
     def _after_unit(self, stop: _Stop, word: str, letter: str) -> bool:
         """ "5 sec.", "Sec. 2", and the everyday word in "Wait a sec."."""
-        measures = len(stop.before) > 1 and stop.before[-2][-1].isdigit()
-        if measures:
+        if len(stop.before) > 1 and stop.before[-2][-1].isdigit():
             return letter.isupper() or not letter.isalnum()
-        if letter.isdigit():
-            return word[0].islower()
+        if word[0].isupper() and (letter.isdigit() or self._numbers(stop)):
+            return False
         return not letter.islower() or len(word) > 2 or word in self._words.short
+
+    def _numbers(self, stop: _Stop) -> bool:
+        """Whether a letter or a Roman numeral comes next: "Sec. B", "Vol. II"."""
+        return _LETTER_OR_ROMAN.fullmatch(stop.word(_LETTER_OR_ROMAN.fullmatch)) is not None
 
     def _after_tail(self, stop: _Stop, word: str) -> bool:
         """ "etc." or "a.m." before a capital."""
@@ -407,7 +430,7 @@ class SentenceEnds:
         if len(stop.before) == 1:
             if len(word) <= 3:
                 return False
-        elif len(word) <= 2 and stop.before[-2][-1] in ":;":
+        elif len(word) <= 2 and stop.before[-2][-1] in ":;|":
             return False
         if self._words.ordinals and len(word) <= 2 and not stop.line_ends:
             letter = stop.letter()
@@ -422,11 +445,10 @@ class SentenceEnds:
         if not follower:
             return stop.end
         if follower in "[<":
-            stop.settle(_PARTIAL_CLOSER)
             return go_on
         text, start, at = stop.text, stop.start, stop.at
-        if stop.closers.endswith('"') and text.count('"', start, stop.end) % 2:
-            return stop.run_end  # the quote opens what follows
+        if stop.return_openers():
+            return stop.end
         own = stop.before[-1] if stop.before else ""
         dots = stop.run[-1] in _DOTS
         if _NO_SPACE_LETTER.match(follower):
@@ -435,7 +457,7 @@ class SentenceEnds:
             short = _ACRONYM.fullmatch(latin) or (len(latin) == 1 and latin.isalpha())
             inner = stop.run != "." or marks or short or self._abbreviation(latin)
             return go_on if dots and inner else stop.end
-        if not dots and _NO_SPACE_LETTER.match(text[at - 1]) and follower.isalnum():
+        if not dots and _NO_SPACE_LETTER.match(own[-1:]) and follower.isalnum():
             return stop.end
         if follower in "“«„¿¡「『":
             return stop.end if own[-1:].isalnum() else go_on

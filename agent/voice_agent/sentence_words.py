@@ -271,11 +271,14 @@ def sentence_words(language: str) -> SentenceWords:
     """
     own = _TABLES.get(language, {})
     cased = own if "openers" in own else _TABLES["en"]
-    abbreviations = dict.fromkeys(_suppressions().get(language, ()), Abbreviation.OPEN)
+    abbreviations: dict[str, Abbreviation] = {}
     for table in (_EVERYWHERE, cased, own):
         for kind in Abbreviation:
             for word in table.get(kind.name.lower(), "").split():
                 abbreviations[word] = kind
+    for word in _suppressions().get(language, ()):
+        if word.lower() not in abbreviations:
+            abbreviations.setdefault(word, Abbreviation.OPEN)
 
     def words(name: str) -> frozenset[str]:
         return frozenset((own.get(name) or cased.get(name) or "").split())
