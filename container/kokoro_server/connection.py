@@ -36,7 +36,7 @@ class Connection:
         # Each wakes one task, after anything that may concern it.
         self._to_speak = asyncio.Event()
         self._to_write = asyncio.Event()
-        self._room = asyncio.Event()
+        self._written = asyncio.Event()
         self._speaking: tuple[Utterance, asyncio.Task[None]] | None = None
 
     async def run(self) -> None:
@@ -77,6 +77,9 @@ class Connection:
                 frame = message["bytes"]
             self._session.receive(frame, time.monotonic(), time.time())
             self._session_changed()
+            while not self._session.can_receive:
+                self._written.clear()
+                await self._written.wait()
 
     async def _speak(self, tasks: asyncio.TaskGroup) -> None:
         while True:
@@ -103,8 +106,8 @@ class Connection:
                     self._session.add_audio(utterance, pcm)
                     self._to_write.set()
                     while not self._session.has_room:
-                        self._room.clear()
-                        await self._room.wait()
+                        self._written.clear()
+                        await self._written.wait()
             self._session.finish(utterance)
         except ProtocolError as error:
             self._session.fail(utterance, error.code, error.message)
@@ -139,7 +142,7 @@ class Connection:
                 # RuntimeError: uvicorn has closed the connection itself, after a frame it could
                 # not take or a ping that was not answered.
                 return
-            self._room.set()
+            self._written.set()
 
     async def _watch_time(self) -> None:
         while True:

@@ -32,6 +32,7 @@ from kokoro_server.voices import Voices
 
 CLOSE_NORMAL = 1000
 CLOSE_GOING_AWAY = 1001
+MAX_WAITING_EVENTS = 64
 QUIET_S = 2.0
 """After a shutdown was announced, a session in which nothing happens for so long is closed."""
 
@@ -90,6 +91,11 @@ class Session:
     def has_room(self) -> bool:
         """Whether synthesis may go on: not too much audio waits for a slow reader."""
         return audio.duration_s(self._buffered_bytes) < self._settings.max_buffered_audio_s
+
+    @property
+    def can_receive(self) -> bool:
+        """Whether to read on: not too many answers wait for a peer that sends and does not read."""
+        return len(self._events) < MAX_WAITING_EVENTS
 
     def receive(self, frame: str | bytes, now_s: float, unix_s: float) -> None:
         """Take one frame from the client. What is wrong with it becomes an `error` event.

@@ -23,7 +23,7 @@ _SENTENCE_END = regex.compile(r"""[.!?…。！？]+["'”’»)\]]*\s+""")
 _CLAUSE_END = regex.compile(r"[,;:—–]\s")
 # A full stop after these, or after an initial, does not end a sentence.
 _ABBREVIATION = regex.compile(
-    r"\b(?:(?i:mr|mrs|ms|dr|prof|sr|jr|st|mt|vs|gen|col|sgt|lt|capt|rev|hon|e\.g|i\.e)|\p{Lu})\.\s+$"
+    r"\b(?:(?i:mr|mrs|ms|dr|prof|sr|jr|st|mt|vs|gen|col|sgt|lt|capt|rev|hon|e\.g|i\.e)|(?!I)\p{Lu})\.\s+$"
 )
 
 

@@ -3,12 +3,14 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient, WebSocketDenialResponse
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from kokoro_server.app import SpeechApp
 from kokoro_server.http_server import listen, make_http_server
@@ -111,6 +113,23 @@ class EndlessSpeech(Speech):
             await asyncio.sleep(0)
 
 
+@asynccontextmanager
+async def deaf_peer(app: SpeechApp, settings: Settings) -> AsyncIterator[ClientConnection]:
+    """A client of a running server that has little room for answers and never reads them."""
+    with listen("127.0.0.1", 0) as listener, socket.socket() as client:
+        http = make_http_server(app.asgi, settings)
+        serving = asyncio.create_task(http.serve(sockets=[listener]))
+        host, port = listener.getsockname()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect((host, port))
+        client.setblocking(False)
+        async with connect(f"ws://{host}:{port}{STREAM}", sock=client, max_queue=1) as websocket:
+            yield websocket
+            websocket.transport.abort()
+        http.should_exit = True
+        await serving
+
+
 async def test_a_peer_that_reads_nothing_stops_synthesis_and_is_dropped() -> None:
     """Guards against buffering speech without end, and against sessions of dead peers."""
     settings = Settings(
@@ -119,20 +138,24 @@ async def test_a_peer_that_reads_nothing_stops_synthesis_and_is_dropped() -> Non
     speech = EndlessSpeech(settings.model_dir, settings.threads)
     speech.ready = True
     app = SpeechApp(settings, Voices(["af_heart"], "af_heart"), speech)
-    with listen("127.0.0.1", 0) as listener, socket.socket() as slow:
-        http = make_http_server(app.asgi, settings)
-        serving = asyncio.create_task(http.serve(sockets=[listener]))
-        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        slow.connect(listener.getsockname())
-        slow.setblocking(False)
-        host, port = listener.getsockname()
-        uri = f"ws://{host}:{port}{STREAM}"
-        async with connect(uri, sock=slow, max_queue=1) as websocket:
-            await websocket.send('{"text": "On and on."}')
-            await app.drain()
-            assert (app.stats.cancelled, app.stats.streams_open) == (1, 0)
-            # Our buffer, the kernel's and the peer's hold less than half a minute between them.
-            assert 5 <= speech.pieces_made <= 30
-            websocket.transport.abort()
-        http.should_exit = True
-        await serving
+    async with deaf_peer(app, settings) as websocket:
+        await websocket.send('{"text": "On and on."}')
+        await app.drain()
+        assert (app.stats.cancelled, app.stats.streams_open) == (1, 0)
+        # Our buffer, the kernel's and the peer's hold less than half a minute between them.
+        assert 5 <= speech.pieces_made <= 30
+
+
+async def test_a_peer_that_sends_and_never_reads_is_not_listened_to() -> None:
+    """Guards against answers to nonsense that fill the memory."""
+    settings = Settings(model_dir=Path("unused"), threads=1, peer_timeout_s=0.5)
+    speech = EndlessSpeech(settings.model_dir, settings.threads)
+    speech.ready = True
+    app = SpeechApp(settings, Voices(["af_heart"], "af_heart"), speech)
+    async with deaf_peer(app, settings) as websocket:
+        with suppress(ConnectionClosed):
+            for _ in range(100_000):
+                await websocket.send("nonsense")
+        await app.drain()
+        assert app.stats.streams_open == 0
+        assert app.stats.refused < 30_000

@@ -262,6 +262,15 @@ def test_a_slow_reader_stops_synthesis_and_reading_starts_it_again() -> None:
     assert session.has_room
 
 
+def test_unread_answers_stop_reading_until_they_are_read() -> None:
+    """Guards against a peer that sends nonsense, reads nothing and fills the memory with errors."""
+    session = new_session()
+    while session.can_receive:
+        session.receive("nonsense", 0.0, 0.0)
+    assert len(drain(session)) < 1000
+    assert session.can_receive
+
+
 def test_an_unserved_language_is_named() -> None:
     """Guards against 'no such voice' for a voice that is in the model."""
     session = new_session()

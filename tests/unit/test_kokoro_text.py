@@ -23,6 +23,7 @@ def texts(text: str) -> list[str]:
     [
         ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
         ("Dr. Smith met J. K. Doe. They spoke.", ["Dr. Smith met J. K. Doe.", "They spoke."]),
+        ("So am I. Then go.", ["So am I.", "Then go."]),
         ("It rained, etc. Then it stopped.", ["It rained, etc.", "Then it stopped."]),
         ("It costs $5.30 at 9.30 a.m. today.", ["It costs $5.30 at 9.30 a.m. today."]),
         ("“Stop!” she said. “Go.” He went.", ["“Stop!” she said.", "“Go.”", "He went."]),
