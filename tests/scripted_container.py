@@ -37,14 +37,16 @@ class Container:
         self.received: list[dict[str, object]] = []
 
     def forget(self) -> None:
-        self.connections.clear()
-        self.received.clear()
+        """Start new notes; connections of before go on writing in the old ones."""
+        self.connections = []
+        self.received = []
 
     async def handle(self, ws: ServerConnection) -> None:
         self.connections.append(ws)
+        received = self.received
         async for frame in ws:
             message = json.loads(frame)
-            self.received.append(message)
+            received.append(message)
             if message["type"] == "close":
                 return
             await self.behaviour(ws, message)

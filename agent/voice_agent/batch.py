@@ -14,6 +14,7 @@ from voice_agent.speech.errors import (
     SpeechContainerError,
     SpeechError,
     SpeechInputError,
+    refusal,
 )
 
 CONNECT_TIMEOUT_S = 3.0
@@ -61,7 +62,7 @@ class BatchSynthesizer:
             )
             return pcm_of_wav(response["Body"].read())
         except botocore.exceptions.ClientError as error:
-            raise _describe(error) from error
+            raise describe(error) from error
         except (botocore.exceptions.BotoCoreError, OSError) as error:
             raise SpeechConnectionError(f"SageMaker runtime: {error}") from error
 
@@ -99,27 +100,24 @@ def pcm_of_wav(wav: bytes) -> bytes:
     raise SpeechContainerError("speech container: the WAV file has no audio")
 
 
-def _describe(error: botocore.exceptions.ClientError) -> SpeechError:
+def describe(error: botocore.exceptions.ClientError) -> SpeechError:
+    """Say which part an error of `InvokeEndpoint` blames."""
     details = error.response.get("Error", {})
     message = f"{details.get('Code')}: {details.get('Message')}"
     if details.get("Code") == "ModelError":
-        refusal = _refusal(error.response)
-        return refusal or SpeechContainerError(f"speech container: {message}")
+        own = _containers_own(error.response)
+        return own or SpeechContainerError(f"speech container: {message}")
     if details.get("Code") in ("ValidationError", "InputValidationError"):
         return SpeechInputError(f"SageMaker runtime: {message}")
     return SpeechConnectionError(f"SageMaker runtime: {message}")
 
 
-def _refusal(response: dict[str, object]) -> SpeechInputError | None:
-    """The container's own error, where it blames the request: JSON with `code` and `message`."""
-    status = response.get("OriginalStatusCode")
-    if not isinstance(status, int) or not 400 <= status < 500:
-        return None
+def _containers_own(response: dict[str, object]) -> SpeechError | None:
+    """The error in the container's answer, if that is JSON with `code` and `message`."""
     try:
         body = json.loads(str(response.get("OriginalMessage")))
     except ValueError:
         return None
-    error = body.get("error", body) if isinstance(body, dict) else None
-    if not isinstance(error, dict) or not isinstance(error.get("message"), str):
-        return None
-    return SpeechInputError(error["message"], str(error.get("code", "speech_input")))
+    if isinstance(body, dict) and isinstance(body.get("message"), str) and "code" in body:
+        return refusal(str(body["code"]), body["message"])
+    return None

@@ -40,6 +40,7 @@ class Conversation:
         )
         self._turn: Turn | None = None  # the running or the last one
         self._prompt = ""
+        self._messages_before = self._history.messages
         self._turn_count = 0
         self._work: asyncio.Task[None] | None = None
         self._played_s = 0.0
@@ -75,6 +76,7 @@ class Conversation:
             prompted_at=asyncio.get_running_loop().time(),
         )
         self._turn, self._prompt = turn, request.prompt
+        self._messages_before = self._history.messages
         # Up to here nothing has been awaited: an interrupt right behind the prompt finds it.
         self._work = work = asyncio.create_task(turn.run(), name=f"turn {request_id}")
         try:
@@ -110,7 +112,7 @@ class Conversation:
             # All audio was sent, faster than it plays: the listener broke in on the rest of it.
             await self._idle.wait()
             heard = self._turn.timeline.heard_text(played_s)
-            self._history.replace_last_reply(self._prompt, heard)
+            self._history.replace_last_reply(self._messages_before, self._prompt, heard)
             await emit(Interrupted(request_id=self._turn.request_id, heard_text=heard))
 
     async def close(self) -> None:
@@ -125,12 +127,12 @@ class Conversation:
         if work.cancelled():
             await turn.end_audio()
             heard = turn.timeline.heard_text(self._played_s)
-            self._history.replace_last_reply(self._prompt, heard)
+            self._history.replace_last_reply(self._messages_before, self._prompt, heard)
             await emit(Interrupted(request_id=turn.request_id, heard_text=heard))
         elif failure := work.exception():
             await turn.end_audio()
             heard = turn.timeline.heard_text(turn.timeline.audio_s)
-            self._history.replace_last_reply(self._prompt, heard)
+            self._history.replace_last_reply(self._messages_before, self._prompt, heard)
             await emit(_describe(failure, turn.request_id))
         now = asyncio.get_running_loop().time()
         metrics = turn.timeline.metrics(now, self._speech.streams_opened)

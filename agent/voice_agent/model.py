@@ -74,13 +74,16 @@ def create_model(settings: Settings) -> BedrockModel:
 
 
 class ChatHistory:
-    """One conversation's messages, and the model that continues them."""
+    """One conversation's messages, and the model that continues them.
+
+    Attributes:
+        messages: what was said, oldest first; replaced, never changed.
+    """
 
     def __init__(self, model: BedrockModel, system_prompt: str) -> None:
         self._model = model
         self._system_prompt = system_prompt
-        self._messages: Messages = []
-        self._before_last: Messages = []
+        self.messages: Messages = []
 
     async def reply(self, prompt: str) -> AsyncGenerator[Text | BlockEnd]:
         """Yield the reply to `prompt` as it is written; the history has both once it is complete.
@@ -90,11 +93,10 @@ class ChatHistory:
         Raises:
             BedrockError: Bedrock failed; the history is as it was.
         """
-        self._before_last = self._messages
         # An agent for each turn: one whose stream was left early refuses the next prompt.
         agent = Agent(
             model=self._model,
-            messages=copy.deepcopy(self._messages),
+            messages=copy.deepcopy(self.messages),
             system_prompt=self._system_prompt,
             callback_handler=None,
             retry_strategy=None,
@@ -112,14 +114,20 @@ class ChatHistory:
             raise BedrockError(f"Bedrock: {_reason(error)}") from error
         finally:
             await _stop(agent, events)
-        self._messages = agent.messages
+        self.messages = agent.messages
 
-    def replace_last_reply(self, prompt: str, heard: str) -> None:
-        """Make the last exchange what the listener knows of it; forget it if nothing was heard."""
-        self._messages = self._before_last
+    def replace_last_reply(self, before: Messages, prompt: str, heard: str) -> None:
+        """Make the last exchange what the listener knows of it; forget it if nothing was heard.
+
+        Args:
+            before: the messages as they were before `prompt`.
+            prompt: what the user said.
+            heard: what was heard of the reply.
+        """
+        self.messages = before
         if heard:
-            self._messages = [
-                *self._before_last,
+            self.messages = [
+                *before,
                 {"role": "user", "content": [{"text": prompt}]},
                 {"role": "assistant", "content": [{"text": heard}]},
             ]

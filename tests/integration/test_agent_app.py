@@ -336,20 +336,26 @@ async def test_interrupt_stops_speech_and_model_and_keeps_what_was_heard(agent) 
 
 
 async def test_an_interrupt_right_behind_its_prompt_finds_it(agent) -> None:
-    """Two frames in one packet: a reply that has not begun when the interrupt is read goes on."""
-    await agent.bedrock("hold")
-    async with agent.socket() as ws:
+    """Two frames in one packet: a reply that has not begun when the interrupt is read goes on.
+
+    Nor may forgetting a reply that was never heard take the turn before it along.
+    """
+    async with AgentSocket(agent.url) as socket:
+        await turn(socket)
+        await agent.bedrock("hold")
         for n in range(20):
-            await ws.send(json.dumps({"type": "prompt", "prompt": "Hello?", "request_id": str(n)}))
-            await ws.send('{"type": "interrupt", "played_s": 0}')
-            seen: list[dict[str, Any]] = []
+            prompt = {"type": "prompt", "prompt": "Hello?", "request_id": str(n)}
+            await socket.send(json.dumps(prompt))
+            await socket.send('{"type": "interrupt", "played_s": 0}')
+            seen: list[Event] = []
             while not seen or seen[-1]["type"] != "agent_end":
-                frame = await ws.recv()
-                if isinstance(frame, str):
-                    seen.append(json.loads(frame))
+                seen.append(await socket.receive())
             assert seen[0]["type"] == "agent_start"
-            assert [event["type"] for event in seen[-2:]] == ["interrupted", "agent_end"]
-            assert {event["request_id"] for event in seen} == {str(n)}
+            assert kinds(seen)[-2:] == ["interrupted", "agent_end"]
+            assert {event["request_id"] for event in seen if event["type"] != "audio"} == {str(n)}
+        await agent.bedrock("release")
+        await turn(socket)
+        assert (await agent.bedrock_stats())["last_message_count"] == 3
 
 
 async def test_interrupt_after_the_last_audio_was_sent(agent) -> None:

@@ -5,9 +5,15 @@ import struct
 import wave
 
 import pytest
+from botocore.exceptions import ClientError
 
-from voice_agent.batch import pcm_of_wav
-from voice_agent.speech.errors import SpeechContainerError
+from voice_agent.batch import describe, pcm_of_wav
+from voice_agent.speech.errors import (
+    SpeechConnectionError,
+    SpeechContainerError,
+    SpeechError,
+    SpeechInputError,
+)
 
 SAMPLES = bytes(range(200))
 
@@ -56,3 +62,24 @@ def test_anything_else_is_an_error_of_the_container(data) -> None:
     """Played as 24 kHz mono it would be noise, or speech at the wrong pitch."""
     with pytest.raises(SpeechContainerError, match="WAV"):
         pcm_of_wav(data)
+
+
+@pytest.mark.parametrize(
+    ("code", "original", "wanted"),
+    [
+        ("ModelError", '{"code": "unknown_voice", "message": "no x"}', SpeechInputError),
+        ("ModelError", '{"code": "busy", "message": "x"}', SpeechContainerError),
+        ("ModelError", "", SpeechContainerError),
+        ("ModelError", "[1]", SpeechContainerError),
+        ("ModelError", '{"message": 7, "code": 1}', SpeechContainerError),
+        ("ValidationError", None, SpeechInputError),
+        ("AccessDeniedException", None, SpeechConnectionError),
+        ("ServiceUnavailable", None, SpeechConnectionError),
+    ],
+)
+def test_errors_name_the_part_that_failed(code, original, wanted) -> None:
+    """A wrong voice is no outage, and an outage is not the caller's mistake."""
+    response = {"Error": {"Code": code, "Message": "no x"}, "OriginalMessage": original}
+    error: SpeechError = describe(ClientError(response, "InvokeEndpoint"))
+    assert type(error) is wanted
+    assert str(error)

@@ -38,3 +38,10 @@ class SpeechInputError(SpeechError):
     def __init__(self, message: str, code: str = "speech_input") -> None:
         super().__init__(message)
         self.code = code
+
+
+def refusal(code: str, message: str) -> SpeechError:
+    """Return what the container's error `code` means: its own failure, or the caller's mistake."""
+    if code in ("busy", "internal", "stale"):
+        return SpeechContainerError(f"speech container: {code}: {message}")
+    return SpeechInputError(message, code)

@@ -12,6 +12,7 @@ from voice_agent.speech.errors import (
     SpeechError,
     SpeechInputError,
     SpeechTimeoutError,
+    refusal,
 )
 from voice_agent.speech.protocol import (
     Audio,
@@ -34,7 +35,6 @@ MAX_WAITING_EVENTS = 64
 """What one utterance may hold for a slow reader before the stream has to wait (1 MiB)."""
 
 _CLOSE_TIMEOUT_S = 2.0
-_CONTAINER_FAULTS = {"busy", "internal", "stale"}
 
 type UtteranceEvent = SynthesisStart | Audio | SynthesisComplete | Cancelled
 
@@ -323,7 +323,7 @@ class _Line:
                     utterance._end()
             case RequestError(request_id=str() as request_id):
                 if utterance := self.utterances.pop(request_id, None):
-                    utterance._end(_refusal(event))
+                    utterance._end(refusal(event.code, event.message))
             case GoingAway():
                 log.info("speech container is going away: %s", event.reason)
                 self._going_away = True
@@ -331,9 +331,3 @@ class _Line:
                 log.warning("speech container: %s", event)
         if not self.utterances:
             self._idle.set()
-
-
-def _refusal(event: RequestError) -> SpeechError:
-    if event.code in _CONTAINER_FAULTS:
-        return SpeechContainerError(f"speech container: {event.code}: {event.message}")
-    return SpeechInputError(event.message, event.code)
