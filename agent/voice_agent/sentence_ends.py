@@ -203,14 +203,13 @@ class SentenceEnds:
         )
         self.search_stop = re.compile(f"[{stops}{re.escape(_LINE_BREAKS + _SPAN_OPENERS)}]").search
 
-    def judge(self, text: str, start: int, at: int, *, final: bool = False) -> int:
+    def judge(self, text: str, start: int, at: int) -> int:
         """Judge the stop at ``text[at]``, in the sentence that begins at ``text[start]``.
 
         Args:
             text: The text so far; more may come.
             start: Index of the sentence's first character, not white space.
             at: Index of the stop, as :attr:`search_stop` found it.
-            final: Whether no more text comes.
 
         Returns:
             The index after the sentence when it ends here, the negated index to go on from when
@@ -222,11 +221,11 @@ class SentenceEnds:
             if follower.islower() or follower.isdigit():  # 3.5, example.org: nothing to weigh
                 return -(at + 1)
         elif stop in _LINE_BREAKS:
-            return _line_break(text, start, at, final)
+            return _line_break(text, start, at)
         elif stop in _SPAN_OPENERS:
-            return _span(text, start, at, final)
+            return _span(text, start, at)
         horizon = at + LOOKAHEAD_CHARS
-        complete = final or len(text) >= horizon
+        complete = len(text) >= horizon
         limit = min(len(text), horizon)
         match = self._run.match(text, at, horizon)
         assert match is not None  # it begins with a stop
@@ -405,7 +404,7 @@ class SentenceEnds:
         letter = stop.letter()
         if not letter or previous.lower() in self._words.labelled:
             return True
-        if word in "àèéìíòóùúôÀÈÉ" and not letter.islower():  # whole words in Latin's daughters
+        if word in "àèéìíòóùúôÀÈÉ" and not letter.islower():  # words of Romance languages
             return True
         if stop.line_ends:
             return not letter.islower()
@@ -446,7 +445,6 @@ class SentenceEnds:
             return stop.end
         if follower in "[<":
             return go_on
-        text, start, at = stop.text, stop.start, stop.at
         if stop.return_openers():
             return stop.end
         own = stop.before[-1] if stop.before else ""
@@ -479,7 +477,7 @@ class SentenceEnds:
             return go_on
         if self._abbreviation(bare) is not None:
             return go_on
-        ends = bare.islower() or self._opens(following) or at - start <= len(own)
+        ends = bare.islower() or self._opens(following) or stop.at - stop.start <= len(own)
         return stop.end if ends else go_on
 
     # -- Words -------------------------------------------------------------------------------
@@ -500,7 +498,7 @@ def _is_street(stop: _Stop) -> bool:
     return words[-1] == "Dr" and len(words) > 2 and words[-2].istitle() and words[-2].isalpha()
 
 
-def _line_break(text: str, start: int, at: int, final: bool) -> int:
+def _line_break(text: str, start: int, at: int) -> int:
     """A line break with no stop before it: an end, unless the next line runs on."""
     if _HEADING.match(text, start):
         return at
@@ -509,7 +507,7 @@ def _line_break(text: str, start: int, at: int, final: bool) -> int:
     if last in ":：":
         return at
     limit = min(len(text), at + LOOKAHEAD_CHARS)
-    complete = final or limit == at + LOOKAHEAD_CHARS
+    complete = limit == at + LOOKAHEAD_CHARS
     place = at + 1
     while place < limit and text[place] in " \t\r":
         place += 1
@@ -548,15 +546,15 @@ def fence_at(text: str, start: int) -> str | None:
     return None if len(text) < start + SPAN_CHARS else ""
 
 
-def _span(text: str, start: int, at: int, final: bool) -> int:
+def _span(text: str, start: int, at: int) -> int:
     """The opener of a code span, link or tag: go on after its closer."""
     limit = min(len(text), at + SPAN_CHARS)
-    complete = final or limit == at + SPAN_CHARS
+    complete = limit == at + SPAN_CHARS
     if text[at] == "`":
         ticks = at
         while ticks < limit and text[ticks] == "`":
             ticks += 1
-        if ticks == len(text) and not final:
+        if ticks == len(text):
             return WAIT
         fence = text[at:ticks]
         closer = re.compile(rf"(?<!`){fence}(?!`)|\n").search(text, ticks, limit)
@@ -564,7 +562,7 @@ def _span(text: str, start: int, at: int, final: bool) -> int:
             return -ticks if complete else WAIT
         if closer[0] == "\n":
             return at if len(fence) >= 3 and at > start else -ticks
-        return -closer.end() if closer.end() < len(text) or final else WAIT
+        return -closer.end() if closer.end() < len(text) else WAIT  # more backticks may come
     if text[at] == "<" and at + 1 < len(text) and not re.match(r"[A-Za-z/!]", text[at + 1]):
         return -(at + 1)
     match = (_LINK if text[at] == "[" else _TAG).match(text, at, limit)

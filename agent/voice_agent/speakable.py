@@ -22,7 +22,7 @@ _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\1(?!\w)", re.DOTALL)
 _ASTERISKS = re.compile(r"(\*{1,3})(?=\S)(.+?)(?<=\S)\1", re.DOTALL)
 # What is left of emphasis or code that another chunk closes.
-_STRAY = re.compile(r"\*\*+|~~+|`+|(?<!\S)[*_]+(?=\w)|(?<=[\w.!?,;:])[*_]+(?!\S)")
+_STRAY = re.compile(r"\*\*+|~~+|`+|(?<!\S)[*_]+(?=\w)|(?<=[\w.!?,;:])[*_]+(?=[\s.,;:!?)]|$)")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!|~>-])")
 
 
