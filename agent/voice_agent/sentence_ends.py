@@ -284,12 +284,13 @@ class SentenceEnds:
         """! and ? before white space: an end, unless a lower-case word goes on."""
         if stop.follower in _OPENERS or not stop.letter().islower():
             return True
-        if stop.encloses:
+        if stop.encloses or stop.follower in _DASHES:  # «—¿Vienes? —preguntó»
             return False
         first = _WORD.search(stop.text, stop.start, stop.at)
         if first and first[0][0].islower():  # whoever writes without capitals
             return True
-        return stop.before[-1:] != [] and stop.before[-1][0].islower() and self._opens(stop.word())
+        # "Yahoo! is big" goes on; "Oh no! what now" does not.
+        return "?" in stop.run or (stop.before != [] and stop.before[-1][0].islower())
 
     def _ellipsis(self, stop: _Stop) -> bool:
         """... and …: an end before a capital; "I" is always one, so it decides only late."""
@@ -332,7 +333,7 @@ class SentenceEnds:
             return False
         if word.islower() or not word.isalpha():
             return len(word) > 2 or word in self._words.short or not word.isalpha()
-        return len(word) > 4 or len(words) == 1
+        return len(word) > 3 or word.isupper() or len(words) == 1
 
     def _after_abbreviation(self, stop: _Stop, word: str, kind: Abbreviation) -> bool:
         """A full point after an abbreviation: it depends on what follows."""
