@@ -25,7 +25,7 @@ from voice_agent.speech.errors import (
     SpeechTimeoutError,
 )
 from voice_agent.speech.protocol import Audio, Cancelled, SynthesisComplete, SynthesisStart
-from voice_agent.speech.session import SpeechSession, Utterance
+from voice_agent.speech.session import MAX_WAITING_EVENTS, SpeechSession, Utterance
 from voice_agent.speech.transport import RECEIVE_WINDOW_BYTES
 
 
@@ -292,16 +292,32 @@ async def test_an_abandoned_utterance_does_not_hold_up_the_next(running) -> None
 
 
 async def test_a_cancelled_send_leaves_the_signature_chain_whole(running) -> None:
-    """Each event signs the one before: one that is signed and not sent breaks all that follow."""
-    async with running() as setup, SpeechSession(setup.endpoint) as session:
-        await session.open()
-        for n in range(20):
-            task = asyncio.create_task(session.speak("gone", f"gone.{n}"))
-            for _ in range(n % 7):
-                await asyncio.sleep(0)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-        assert await audio_of(await session.speak("still here", "t.1")) == [b"still", b"here"]
+    """Each event signs the one before: one that is signed and not sent breaks all that follow.
+
+    What was asked for by a caller who has gone must not hold up the stream either.
+    """
+    reading = asyncio.Event()
+
+    async def read_later(ws: ServerConnection, message: dict[str, object]) -> None:
+        await reading.wait()
+        await start(ws, message["request_id"])
+        for _ in range(2 * MAX_WAITING_EVENTS):
+            await ws.send(b"..")
+        await complete(ws, message["request_id"])
+
+    async with running(read_later) as setup, SpeechSession(setup.endpoint) as session:
+        blocked = False
+        for n in range(200):
+            try:
+                async with asyncio.timeout(0.5):
+                    (await session.speak("x" * 200_000, f"t.{n}")).discard()
+            except TimeoutError:
+                blocked = True
+                break
+        assert blocked
+        reading.set()
+        audio = await audio_of(await session.speak("still here", "last"))
+        assert len(audio) == 2 * MAX_WAITING_EVENTS
         assert session.streams_opened == 1
 
 
