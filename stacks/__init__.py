@@ -1,0 +1,1 @@
+"""The CDK app's stacks: one file a stack, `constructs/` for what they share."""
