@@ -23,7 +23,7 @@ _BREAKS = (
     re.compile(r"\s"),
 )
 _NO_SPACE_LETTER = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-_FENCE_TAIL = re.compile(r"\n[ \t]*`*[ \t\r]*\Z")
+_FENCE_TAIL = re.compile(r"\n[ \t]*[`~]*[ \t\r]*\Z")
 _FENCE_TAIL_CHARS = 64
 _CLAUSE_LOOKBACK_CHARS = 16  # a conjunction and the space around it
 _CLUSTER_CHARS = 16
@@ -133,7 +133,7 @@ class IncrementalSentenceChunker:
         self._at = 0  # the index in it to scan on from
         self._plain: list[str] = []  # fragments after it, without any stop
         self._room = self._max_chars  # how many characters may still come without a stop
-        self._fence = ""  # the backticks of the code fence that the text is in
+        self._fence = ""  # what opened the code fence that the text is in
         self._code: list[str] = []  # what is in it already
         self._attentive = self._wants_clause  # whether a fragment matters even without a stop
 
@@ -192,7 +192,7 @@ class IncrementalSentenceChunker:
     def _scan_code(self, fragment: str, chunks: list[str]) -> str:
         """Move a complete code fence to ``chunks``; return the text after it."""
         text = self._text + fragment
-        closer = re.compile(rf"\n[ \t]*{self._fence}`*[ \t\r]*(?=\n)").search(text)
+        closer = re.compile(rf"\n[ \t]*{self._fence}[`~]*[ \t\r]*(?=\n)").search(text)
         if closer is not None:
             chunks.append("".join((*self._code, text[: closer.end()])).rstrip())
             self._wants_clause = False

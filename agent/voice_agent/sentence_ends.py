@@ -59,7 +59,9 @@ _NO_SPACE_LETTER = re.compile(  # of the scripts written without spaces
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
 _HEADING = re.compile(r"#{1,6}[ \t]")
-_LIST_ITEM = re.compile(r"[-*+•–—◦▪‣·][ \t]|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t]|[|>]")
+_LIST_ITEM = re.compile(r"[-*+•–—◦▪‣·][ \t]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)][ \t]|[|>]")
+_LETTER_MARKER = re.compile(r"(?:[a-z]|[ivx]{1,5})[.)][ \t]")
+_PARTIAL_LETTER_MARKER = re.compile(r"(?:[a-z]|[ivx]{1,5})[.)]?")
 _ADDRESS_PART = re.compile(r"://|www\.|[@/\\=&#]")
 _CODE_GOES_ON = re.compile(r"[(\[/_=@&\d]")
 # What shows that a quotation is only a part of its sentence, in Japanese and in Chinese.
@@ -68,8 +70,10 @@ _QUOTE_GOES_ON = re.compile(
     r"|[^，。！？、\s]{0,3}?[说說道问問喊叫答]"
 )
 _NO_QUOTE_VERB_YET = re.compile(r"[^，。！？、\s]{0,3}")
+_FENCE = re.compile(r"(`+|~+)[^`\n]*(\n?)")
 _LINK = re.compile(r"\[[^\]\n]*\](?:(?=[^(])|\((?:[^()\n]|\([^()\n]*\))*\))")
-_TAG = re.compile(r"</?[A-Za-z!][^<>\n]*>")
+_TAG = re.compile(r"<(?:/?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?|[^\s<>]+|!--[^\n]*?--)>")
+_PARTIAL_TAG = re.compile(r"<(?:/?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?|[^\s<>]*|!--[^\n]*)")
 
 
 class _MoreTextNeeded(Exception):
@@ -317,7 +321,7 @@ class SentenceEnds:
             kind = self._abbreviation(re.split("['’]", word)[-1])
         if len(words) > 1 and words[-2][-1] == ".":  # "p. ex.", "EE. UU."
             kind = self._abbreviation(words[-2].lstrip(_OPENERS) + word) or kind
-        if kind is None and _ACRONYM.fullmatch(word):
+        if kind is None and self._is_acronym(word):
             kind = Abbreviation.OPEN
         if kind is not None:
             return self._after_abbreviation(stop, word, kind)
@@ -337,8 +341,8 @@ class SentenceEnds:
 
     def _after_abbreviation(self, stop: _Stop, word: str, kind: Abbreviation) -> bool:
         """A full point after an abbreviation: it depends on what follows."""
-        if ")" in stop.closers and stop.text[stop.start] != "(":  # "(5 sec.)" within a sentence
-            return False
+        if ")" in stop.closers:  # "(5 sec.)" within a sentence, or a sentence of its own
+            return stop.text[stop.start] == "(" and not stop.letter().islower()
         if kind is Abbreviation.INNER:
             return False
         if stop.line_ends and kind is not Abbreviation.TITLE and not stop.ahead(1).isalnum():
@@ -360,8 +364,8 @@ class SentenceEnds:
             return True
         if not letter.isupper():  # a script without capitals
             return kind is Abbreviation.TAIL
-        if kind is Abbreviation.LABEL:
-            return not self._numbers(stop)
+        if kind is Abbreviation.LABEL:  # "No. I tried": an everyday word, too
+            return word.lower() in self._words.short or not self._numbers(stop)
         if kind is Abbreviation.TAIL:
             return self._after_tail(stop, word)
         return self._opens(stop.word()) or "¿" in skipped or "¡" in skipped
@@ -411,7 +415,7 @@ class SentenceEnds:
             return not letter.islower()
         if letter.islower() or letter.isdigit() or "(" in stop.skipped():
             return False
-        if not letter.isupper():
+        if not letter.isupper() or previous[-1].isdigit():  # "1.5 L. Stir"
             return True
         pronoun = word == "I" and previous.islower()
         following = stop.word(lambda beginning: len(beginning) == 1 or not pronoun)
@@ -463,10 +467,12 @@ class SentenceEnds:
         if not follower.isupper() or _ADDRESS_PART.search(own):
             return go_on
         beyond = stop.after_word(1)
-        if _CODE_GOES_ON.match(beyond) or (beyond in ".:-" and stop.after_word(2)[1:].strip()):
+        if _CODE_GOES_ON.match(beyond):
             return go_on
         if stop.run != ".":
             return stop.end
+        if beyond in ".:-" and stop.after_word(2)[1:].strip():
+            return go_on
         following = stop.word()
         if following.isupper() and following not in ("I", "A"):
             return go_on
@@ -486,6 +492,12 @@ class SentenceEnds:
     def _abbreviation(self, word: str) -> Abbreviation | None:
         kinds = self._words.abbreviations
         return kinds.get(word) or kinds.get(word.lower())
+
+    def _is_acronym(self, word: str) -> bool:
+        """Whether full points stand between letters, or between their names: "यू.के."."""
+        if _ACRONYM.fullmatch(word):
+            return True
+        return "." in word and self._words.initials.issuperset(word.split("."))
 
     def _opens(self, word: str) -> bool:
         """Whether ``word`` opens sentences."""
@@ -518,7 +530,11 @@ def _line_break(text: str, start: int, at: int) -> int:
     indented = place - at > 2
     if first in _LINE_BREAKS or (_LIST_ITEM.match(text, start) and not indented):
         return at
-    if first.islower() or first in _CONTINUING:
+    if first.islower():
+        if _PARTIAL_LETTER_MARKER.fullmatch(text, place, limit) and not complete:
+            return WAIT
+        return at if _LETTER_MARKER.match(text, place, limit) else go_on
+    if first in _CONTINUING:
         return go_on
     if first in _DASHES:  # a marker, a rule, or a dash within the sentence
         if place + 1 == limit and not complete:
@@ -531,20 +547,19 @@ def _line_break(text: str, start: int, at: int) -> int:
 
 
 def fence_at(text: str, start: int) -> str | None:
-    """Return the backticks of the code fence that opens at ``text[start]``.
+    """Return the backticks or tildes of the code fence that opens at ``text[start]``.
 
     Returns:
         ``""`` when none does; None when that is not decided yet.
     """
-    if not text.startswith("`", start):
+    match = _FENCE.match(text, start, start + SPAN_CHARS)
+    if match is None:
         return ""
-    match = re.compile(r"(`+)[^`\n]*(\n?)").match(text, start, start + SPAN_CHARS)
-    assert match is not None
-    if match[2] and len(match[1]) >= 3:
+    if len(match[1]) < 3:
+        return "" if match.end(1) < len(text) else None
+    if match[2]:  # the line ends, and no backtick has closed a code span
         return match[1]
-    if match.end() < len(text) or match[2]:  # a code span
-        return ""
-    return None if len(text) < start + SPAN_CHARS else ""
+    return None if match.end() == len(text) < start + SPAN_CHARS else ""
 
 
 def _span(text: str, start: int, at: int) -> int:
@@ -564,12 +579,12 @@ def _span(text: str, start: int, at: int) -> int:
         if closer[0] == "\n":
             return at if len(fence) >= 3 and at > start else -ticks
         return -closer.end() if closer.end() < len(text) else WAIT  # more backticks may come
-    if text[at] == "<" and at + 1 < len(text) and not re.match(r"[A-Za-z/!]", text[at + 1]):
-        return -(at + 1)
-    match = (_LINK if text[at] == "[" else _TAG).match(text, at, limit)
-    if match is not None:
-        return -match.end() if match[0][-1] in ")>" else -(at + 1)  # no link: mere brackets
-    broken = text.find("\n", at, limit) >= 0 or (
-        text[at] == "<" and text.find("<", at + 1, limit) > 0
-    )
-    return -(at + 1) if complete or broken else WAIT
+    if text[at] == "<":
+        if (tag := _TAG.match(text, at, limit)) is not None:
+            return -tag.end()
+        open_ended = _PARTIAL_TAG.fullmatch(text, at, limit) is not None
+    else:
+        if (link := _LINK.match(text, at, limit)) is not None:
+            return -link.end() if link[0].endswith(")") else -(at + 1)  # mere brackets
+        open_ended = text.find("\n", at, limit) < 0
+    return WAIT if open_ended and not complete else -(at + 1)

@@ -4,7 +4,7 @@ import html
 import re
 
 _FENCED_CODE = re.compile(
-    r"^[ \t]*(`{3,})[^`\n]*(?:\n.*?(?:^[ \t]*\1`*[ \t]*$|\Z)|\Z)", re.MULTILINE | re.DOTALL
+    r"^[ \t]*(`{3,}|~{3,})[^`\n]*(?:\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)|\Z)", re.MULTILINE | re.DOTALL
 )
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]+|[^<>\s@]+@[^<>\s@]+)>")

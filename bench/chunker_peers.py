@@ -1,0 +1,206 @@
+"""One sentence chunker, driven in its own environment by ``bench.chunker``.
+
+    python chunker_peers.py NAME < jobs.json > results.json
+
+Imports nothing of the project but, for the name ``ours``, the chunker itself; a peer's package is
+imported only when its name is asked for. Each job is ``{"language": …, "fragments": […]}``; its
+result lists the chunks as ``[text, index of the fragment that brought it out]``, with the index
+null for what came out at the end. A job ``{"text": …, "seconds": …}`` measures CPU time
+instead: its result is the list of ``[characters, seconds]`` for growing beginnings of the text.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+FRAGMENT_CHARS = 4
+SIZES = (4000, 8000, 16000, 32000, 64000)
+
+
+class Chunker(Protocol):
+    """What the benchmark needs of a chunker."""
+
+    def feed(self, fragment: str) -> Iterable[str]:
+        """Take a fragment, return the sentences it completes."""
+
+    def finish(self) -> Iterable[str]:
+        """Return what is left."""
+
+
+class Resplit:
+    """A splitter of whole texts as a stream: split what is held again with each fragment.
+
+    All but the last piece come out, as integrations of such splitters commonly do it.
+    """
+
+    def __init__(self, split: Callable[[str], list[str]]) -> None:
+        self._split = split
+        self._held = ""
+
+    def feed(self, fragment: str) -> list[str]:
+        """Split all that is held and keep the last piece."""
+        self._held += fragment
+        done = [piece for piece in self._split(self._held) if piece.strip()][:-1]
+        position = 0
+        for piece in done:
+            found = self._held.find(piece.strip(), position)
+            if found < 0:  # the splitter rewrote the text: it cannot be cut safely yet
+                return []
+            position = found + len(piece.strip())
+        self._held = self._held[position:]
+        return done
+
+    def finish(self) -> list[str]:
+        """Split what is held for the last time."""
+        held, self._held = self._held, ""
+        return self._split(held) if held.strip() else []
+
+
+def ours(language: str) -> Chunker:
+    """Return this project's chunker."""
+    from voice_agent.chunker import IncrementalSentenceChunker
+
+    class Ours(IncrementalSentenceChunker):
+        def finish(self) -> list[str]:
+            rest = self.flush()
+            return [] if rest is None else [rest]
+
+    return Ours(language)
+
+
+def stream2sentence(language: str) -> Chunker:
+    """Return stream2sentence's splitter, told to hold nothing back to make chunks longer."""
+    from stream2sentence.stream2sentence import SentenceSplitter
+
+    splitter = SentenceSplitter(
+        language=language,
+        minimum_sentence_length=1,
+        minimum_first_fragment_length=1,
+        auto_context=True,
+    )
+
+    class Stream:
+        def feed(self, fragment: str) -> list[str]:
+            splitter.add(fragment)
+            return list(splitter.stream())
+
+        def finish(self) -> list[str]:
+            return list(splitter.flush())
+
+    return Stream()
+
+
+def sentencex(language: str) -> Chunker:
+    """Return sentencex, split anew at each fragment."""
+    from sentencex import segment
+
+    return Resplit(lambda text: list(segment(language, text)))
+
+
+def pysbd(language: str) -> Chunker:
+    """Return pySBD, split anew at each fragment; English rules where it has none."""
+    import pysbd as package
+
+    known = language in package.languages.LANGUAGE_CODES
+    segmenter = package.Segmenter(language=language if known else "en", clean=False)
+    return Resplit(segmenter.segment)
+
+
+def blingfire(language: str) -> Chunker:
+    """Return BlingFire, split anew at each fragment; it has one model for all languages."""
+    from blingfire import text_to_sentences_and_offsets
+
+    def split(text: str) -> list[str]:
+        _, offsets = text_to_sentences_and_offsets(text)
+        return [text[start:end] for start, end in offsets]
+
+    return Resplit(split)
+
+
+def pipecat(language: str) -> Chunker:
+    """Return Pipecat's SimpleTextAggregator; its coroutines never suspend."""
+    from pipecat.utils.text.simple_text_aggregator import SimpleTextAggregator
+
+    aggregator = SimpleTextAggregator(language=language)
+
+    def result(coroutine: Any) -> list[str]:
+        try:
+            coroutine.send(None)
+        except StopIteration as stop:
+            return list(stop.value)
+        raise RuntimeError("the aggregator suspended")
+
+    class Aggregator:
+        def feed(self, fragment: str) -> list[str]:
+            async def aggregate() -> list[str]:
+                return [part.text async for part in aggregator.aggregate(fragment)]
+
+            return result(aggregate())
+
+        def finish(self) -> list[str]:
+            async def flush() -> list[str]:
+                part = await aggregator.flush()
+                return [part.text] if part else []
+
+            return result(flush())
+
+    return Aggregator()
+
+
+CHUNKERS: dict[str, Callable[[str], Chunker]] = {
+    "ours": ours,
+    "stream2sentence": stream2sentence,
+    "sentencex": sentencex,
+    "pysbd": pysbd,
+    "blingfire": blingfire,
+    "pipecat": pipecat,
+}
+
+
+def run(make: Callable[[str], Chunker], job: dict[str, Any]) -> list[list[Any]]:
+    """Feed one job's fragments; return each chunk with the fragment that brought it out."""
+    chunker = make(job["language"])
+    found: list[list[Any]] = []
+    for index, fragment in enumerate(job["fragments"]):
+        found += ([chunk.strip(), index] for chunk in chunker.feed(fragment) if chunk.strip())
+    found += ([chunk.strip(), None] for chunk in chunker.finish() if chunk.strip())
+    return found
+
+
+def clock(make: Callable[[str], Chunker], job: dict[str, Any]) -> list[list[float]]:
+    """Measure the CPU time for growing beginnings of a text, until one takes too long."""
+    times: list[list[float]] = []
+    for size in SIZES:
+        text = job["text"][:size]
+        best_s = float("inf")
+        for _ in range(3):
+            chunker = make(job["language"])
+            started_s = time.process_time()
+            for start in range(0, size, FRAGMENT_CHARS):
+                chunker.feed(text[start : start + FRAGMENT_CHARS])
+                if time.process_time() - started_s > job["seconds"]:
+                    return times
+            best_s = min(best_s, time.process_time() - started_s)
+            if best_s > job["seconds"] / 4:
+                break
+        times.append([size, best_s])
+    return times
+
+
+def main(name: str) -> None:
+    """Do the jobs on standard input."""
+    make = CHUNKERS[name]
+    results: list[Any] = []
+    for job in json.load(sys.stdin):
+        try:
+            results.append(clock(make, job) if "text" in job else run(make, job))
+        except Exception as error:  # noqa: BLE001 - a peer's crash is a result like another
+            print(f"{name}: {error!r}", file=sys.stderr)
+            results.append(None)
+    json.dump(results, sys.stdout)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
