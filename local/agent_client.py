@@ -25,6 +25,11 @@ def _silent(seconds: float) -> AgentConnectionError:
     return AgentConnectionError(f"the agent sent nothing for {seconds:.0f} s")
 
 
+def _is_last(event: Event, started: bool) -> bool:
+    """Whether the answer to a prompt ends here: a refused prompt starts no reply."""
+    return event["type"] == "agent_end" or (event["type"] == "error" and not started)
+
+
 class AgentSocket:
     """One conversation over `/ws`: many prompts, one after the other.
 
@@ -82,7 +87,7 @@ class AgentSocket:
         return event
 
     async def ask(self, prompt: str, **settings: Any) -> AsyncGenerator[Event]:
-        """Send a prompt and yield the events of its reply, `agent_end` last.
+        """Send a prompt and yield the events of its reply: `agent_end`, or a refusal, is last.
 
         Args:
             prompt: what the user says.
@@ -92,10 +97,12 @@ class AgentSocket:
             AgentConnectionError: the agent has gone, or was silent for `EVENT_TIMEOUT_S`.
         """
         await self.send(json.dumps({"type": "prompt", "prompt": prompt, **settings}))
+        started = False
         while True:
             event = await self.receive()
             yield event
-            if event["type"] == "agent_end":
+            started = started or event["type"] == "agent_start"
+            if _is_last(event, started):
                 return
 
 
@@ -115,6 +122,7 @@ async def ask_sse(agent_url: str, prompt: str, **settings: Any) -> AsyncGenerato
             if response.status_code != 200:
                 detail = (await response.aread()).decode(errors="replace")
                 raise AgentConnectionError(f"the agent answered {response.status_code}: {detail}")
+            started = False
             async for line in response.aiter_lines():
                 if not line.startswith("data:"):
                     continue
@@ -122,7 +130,8 @@ async def ask_sse(agent_url: str, prompt: str, **settings: Any) -> AsyncGenerato
                 if event["type"] == "audio_chunk":
                     event = {"type": "audio", "data": base64.b64decode(event["data"])}
                 yield event
-                if event["type"] == "agent_end":
+                started = started or event["type"] == "agent_start"
+                if _is_last(event, started):
                     return
     except httpx.ReadTimeout:
         raise _silent(EVENT_TIMEOUT_S) from None

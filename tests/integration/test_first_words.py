@@ -203,3 +203,12 @@ async def test_bad_requests_leave_the_conversation_open(stack: Stack) -> None:
         assert "nobody" in errors[0]["message"]
         assert "af_heart" in errors[0]["message"]
         assert spoken_bytes(await whole_turn(ask(stack, "ws", socket))) > 0
+
+
+@pytest.mark.parametrize("transport", ["ws", "sse"])
+async def test_a_refused_prompt_is_answered_and_over(stack: Stack, transport: str) -> None:
+    """A refusal starts no reply: a client that waits for `agent_end` waits for ever."""
+    async with AgentSocket(stack.addresses.agent_url) as socket, asyncio.timeout(10):
+        refused = await whole_turn(ask(stack, transport, socket, tempo="fast"))
+        assert kinds(refused) == ["error"]
+        assert "tempo" in refused[0]["message"]
