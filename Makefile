@@ -106,9 +106,9 @@ $(UV): requirements-uv.txt
 	$(UV) venv -q --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
 
 .venv/local.stamp: requirements-local.txt | .venv/bin/python
-	$(UV) pip install -q --python .venv --require-hashes -r requirements-local.txt
+	$(UV) pip install -q --python .venv --no-deps --require-hashes -r requirements-local.txt
 	@touch $@
 
 .venv/dev.stamp: requirements-dev.txt | .venv/bin/python
-	$(UV) pip install -q --python .venv --require-hashes -r requirements-dev.txt
+	$(UV) pip install -q --python .venv --no-deps --require-hashes -r requirements-dev.txt
 	@touch $@ .venv/local.stamp
