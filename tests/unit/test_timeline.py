@@ -1,0 +1,62 @@
+"""The client's timeline: what `say` prints and writes."""
+
+from local.timeline import Timeline
+
+SECOND = b"\0\0" * 24_000
+METRICS = {
+    "first_sentence_s": 0.9,
+    "streams_opened": 1,
+    "sentences": [{"sent_s": 1.0}, {"sent_s": 2.0}],
+}
+
+
+def two_sentences() -> Timeline:
+    timeline = Timeline()
+    for at_s, event in [
+        (0.01, {"type": "agent_start", "mode": "bidi"}),
+        (0.4, {"type": "text_delta", "text": "One. "}),
+        (1.5, {"type": "audio_stream_start", "sample_rate": 24_000}),
+        (1.5, {"type": "sentence", "seq": 0, "text": "One.", "start_s": 0.0}),
+        (1.6, {"type": "audio", "data": SECOND}),
+        (1.7, {"type": "audio", "data": SECOND}),
+        (2.1, {"type": "text_delta", "text": "Two."}),
+        (2.5, {"type": "sentence", "seq": 1, "text": "Two.", "start_s": 2.0}),
+        (2.6, {"type": "audio", "data": SECOND}),
+        (3.0, {"type": "agent_end", "metrics": METRICS}),
+    ]:
+        timeline.feed(event, at_s)
+    return timeline
+
+
+def test_audio_belongs_to_the_sentence_before_it() -> None:
+    """Audio counted for the wrong sentence makes the figures of both wrong."""
+    report = two_sentences().report(mode="bidi", transport="ws")
+    assert [s.audio_s for s in report.sentences] == [2.0, 1.0]
+    assert [s.first_audio_s for s in report.sentences] == [1.6, 2.6]
+    assert [s.sent_s for s in report.sentences] == [1.0, 2.0]
+
+
+def test_the_clients_clock_is_the_one_reported() -> None:
+    """The agent's own figures leave out the way to the client."""
+    report = two_sentences().report(mode="bidi", transport="ws")
+    assert (report.ttft_s, report.ttfa_s, report.total_s) == (0.4, 1.6, 3.0)
+    assert (report.text, report.audio_s, report.streams_opened) == ("One. Two.", 3.0, 1)
+
+
+def test_a_reply_without_audio_has_no_first_audio() -> None:
+    """A failed reply must not report a time of nought."""
+    timeline = Timeline()
+    timeline.feed({"type": "error", "code": "bedrock", "message": "gone"}, 0.2)
+    timeline.feed({"type": "agent_end", "metrics": {"sentences": []}}, 0.3)
+    report = timeline.report(mode="bidi", transport="ws")
+    assert (report.ttft_s, report.ttfa_s, report.audio_s) == (None, None, 0.0)
+    assert timeline.errors[0]["code"] == "bedrock"
+
+
+def test_the_lines_are_in_the_order_of_time() -> None:
+    """People read the timeline from top to bottom."""
+    lines = two_sentences().lines()
+    times = [float(line.split(" s ")[0]) for line in lines[:-1]]
+    assert times == sorted(times)
+    assert any("FIRST AUDIO, sentence 1: One." in line for line in lines)
+    assert "0.50 s before the last word was written" in lines[-1]
