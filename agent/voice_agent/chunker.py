@@ -34,7 +34,8 @@ class IncrementalSentenceChunker:
 
     When a sentence comes out:
 
-    - at once, with the line break: a heading, and a sentence whose stop stands before the break;
+    - at once, with the line break: a heading, a line that ends with a colon, and a sentence whose
+      stop stands before the break;
     - with the next character: before a blank line; after a full stop of a script without spaces
       (``。 ！ ？ ।``), unless it is a closer; after a code fence;
     - with the next token (the first character past the white space): after ``. ! ?`` in general,
@@ -82,7 +83,7 @@ class IncrementalSentenceChunker:
         self._ends = SentenceEnds(words)
         self._search_stop = self._ends.search_stop
         self._search_clause = re.compile(
-            r"[,;:—–](?=\s)|[，、；：]"
+            r"[,;:—–](?=\s)|(?<=\s)-(?=\s)|[，、；：]"
             + "".join(rf"|\s(?={word}\s)" for word in sorted(words.conjunctions))
         ).search
         self._first_chunk = first_chunk
@@ -195,7 +196,6 @@ class IncrementalSentenceChunker:
         closer = re.compile(rf"\n[ \t]*{self._fence}[`~]*[ \t\r]*(?=\n)").search(text)
         if closer is not None:
             chunks.append("".join((*self._code, text[: closer.end()])).rstrip())
-            self._wants_clause = False
             self._clear()
             return text[closer.end() :]
         tail = _FENCE_TAIL.search(text, max(0, len(text) - _FENCE_TAIL_CHARS))

@@ -220,14 +220,14 @@ class SentenceEnds:
             it does not, or :data:`WAIT`.
         """
         stop = text[at]
-        if stop == ".":
-            follower = text[at + 1 : at + 2]
-            if follower.islower() or follower.isdigit():  # 3.5, example.org: nothing to weigh
-                return -(at + 1)
-        elif stop in _LINE_BREAKS:
+        if stop in _LINE_BREAKS:
             return _line_break(text, start, at)
-        elif stop in _SPAN_OPENERS:
+        if stop in _SPAN_OPENERS:
             return _span(text, start, at)
+        if at + 1 == len(text):
+            return WAIT
+        if stop == "." and (text[at + 1].islower() or text[at + 1].isdigit()):  # example.org, 3.5
+            return -(at + 1)
         horizon = at + LOOKAHEAD_CHARS
         complete = len(text) >= horizon
         limit = min(len(text), horizon)
@@ -460,7 +460,7 @@ class SentenceEnds:
             short = _ACRONYM.fullmatch(latin) or (len(latin) == 1 and latin.isalpha())
             inner = stop.run != "." or marks or short or self._abbreviation(latin)
             return go_on if dots and inner else stop.end
-        if not dots and _NO_SPACE_LETTER.match(own[-1:]) and follower.isalnum():
+        if not dots and _NO_SPACE_LETTER.match(own[-1:]) and follower not in _CONTINUING:
             return stop.end
         if follower in "“«„¿¡「『":
             return stop.end if own[-1:].isalnum() else go_on

@@ -122,7 +122,7 @@ _TABLES: dict[str, dict[str, str]] = {
             mons sto sta gral cnel cap tte sgto excmo excma ilmo ilma rvdo hno hna hnos mtro
             mtra pdte lda ldo D Dª""",
         "label": "núm núms nro n nº pág págs p pp fig figs cap caps art arts vol tel tfno ext apdo",
-        "unit": "seg min hrs h km kg cm mm ml gr g lb pulg",
+        "unit": "seg min hrs h hab km kg cm mm ml gr g lb pulg",
         "open": """ud uds vd vds vda avda av ctra dpto dptos depto admón cía gob máx mín izq dcha
             a.C d.C a.n.e EE UU EE.UU JJ OO JJ.OO FF AA FF.AA RR.HH S.A S.L S.L.U C.V p.d ene
             feb abr ago sept oct nov dic mié jue vie sáb""",
@@ -170,7 +170,7 @@ _TABLES: dict[str, dict[str, str]] = {
         "inner": "p.es es cfr ca v vd",
         "title": """sig sig.ra sig.na sigg sigg.ri dott dott.ssa dottssa prof.ssa ing avv arch geom
             rag sen mons gen cap magg comm cav p.i On""",
-        "label": "n nn nr num pag pagg p pp fig figg vol art artt tel tav tab int sez all",
+        "label": "n nn nr num att pag pagg p pp fig figg vol art artt tel tav tab int sez all",
         "unit": "sec min km kg cm mm ml g hg q",
         "open": """a.C d.C S.p.A S.r.l s.p.a s.r.l s.a.s s.n.c v.le p.za p.zza c.so max genn febbr
             lug ago sett ott nov dic lun mer gio ven sab dom""",
