@@ -36,12 +36,12 @@ class IncrementalSentenceChunker:
 
     - at once, with the line break: a heading, a line that ends with a colon, and a sentence whose
       stop stands before the break;
-    - with the next character: before a blank line; after a full stop of a script without spaces
-      (``。 ！ ？ ।``), unless it is a closer; after a code fence;
-    - with the next token (the first character past the white space): after ``. ! ?`` in general,
-      since closers, digits, lower case and abbreviations let the sentence go on;
-    - with the end of the next word: after an abbreviation, an initial, "..." before "I" and a
-      lost space ("found it.Let me");
+    - with the next character: before a blank line, and after a full stop of a script without
+      spaces (``。 ！ ？``), unless a closing quotation may be part of its sentence;
+    - with the next token, that is, the first character past the white space: in general, since
+      closers, digits, lower case and abbreviations let a sentence go on after ``. ! ? ।``;
+    - with the character after the next word: after an abbreviation, an initial, "..." before "I"
+      and a lost space ("found it.Let me");
     - at :meth:`flush`: what is left.
 
     Text comes out verbatim: every character but white space at the edges, in order. Each
