@@ -343,17 +343,15 @@ class SentenceEnds:
         """A full point after an abbreviation: it depends on what follows."""
         if ")" in stop.closers:  # "(5 sec.)" within a sentence, or a sentence of its own
             return stop.text[stop.start] == "(" and not stop.letter().islower()
-        if kind is Abbreviation.INNER:
+        if kind is Abbreviation.INNER or (kind is Abbreviation.TITLE and not _is_street(stop)):
             return False
-        if stop.line_ends and kind is not Abbreviation.TITLE and not stop.ahead(1).isalnum():
+        if stop.line_ends and not stop.ahead(1).isalnum():
             return True
         letter = stop.letter()
         if kind is Abbreviation.UNIT:
             return self._after_unit(stop, word, letter)
         if not letter:
             return True
-        if kind is Abbreviation.TITLE and not _is_street(stop):
-            return False
         if stop.line_ends:
             return not letter.islower()
         if letter.isdigit() or letter in _SIGNS or "(" in (skipped := stop.skipped()):
