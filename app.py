@@ -1,0 +1,67 @@
+"""The CDK app: every stack of the environment that `-c env=<name>` chooses."""
+
+import sys
+
+import aws_cdk as cdk
+from cdk_nag import AwsSolutionsChecks
+
+from stacks.agent import AgentStack
+from stacks.images import ImagesStack
+from stacks.network import NetworkStack
+from stacks.observability import ObservabilityStack
+from stacks.settings import ENVIRONMENTS, Settings, SettingsError, load
+from stacks.speech import SpeechStack
+
+
+def build(app: cdk.App, settings: Settings) -> None:
+    """Put an environment's stacks into the app, each with what it needs of the others."""
+    name = settings.name
+    images = ImagesStack(app, f"{name}-Images", settings=settings)
+    network = NetworkStack(app, f"{name}-Network", settings=settings) if settings.network else None
+    observability = ObservabilityStack(app, f"{name}-Observability", settings=settings)
+    speech = SpeechStack(
+        app,
+        f"{name}-Speech",
+        settings=settings,
+        image_uri=images.speech_image_uri,
+        repository=images.speech_repository,
+        alarm_topic=observability.alarm_topic,
+    )
+    AgentStack(
+        app,
+        f"{name}-Agent",
+        settings=settings,
+        image_uri=images.agent_image_uri,
+        repository=images.agent_repository,
+        endpoint=speech.endpoint,
+        network=network,
+    )
+
+
+def chosen(app: cdk.App) -> Settings:
+    """The settings of the environment named on the command line.
+
+    Raises:
+        SettingsError: none is named, or it cannot be used.
+    """
+    name = app.node.try_get_context("env")
+    if not name:
+        known = ", ".join(sorted(file.stem for file in ENVIRONMENTS.glob("*.toml")))
+        raise SettingsError(f"name an environment with -c env=<name>; there are: {known}")
+    return load(str(name))
+
+
+def main() -> None:
+    """Synthesize; what is wrong with the settings is told in words, not by a traceback."""
+    app = cdk.App(analytics_reporting=False)
+    try:
+        settings = chosen(app)
+    except SettingsError as error:
+        sys.exit(f"error: {error}")
+    build(app, settings)
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
+    app.synth()
+
+
+if __name__ == "__main__":
+    main()

