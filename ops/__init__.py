@@ -1,0 +1,1 @@
+"""Commands against a deployed environment: `python -m ops <command> --env <environment>`."""

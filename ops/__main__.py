@@ -1,0 +1,169 @@
+"""`python -m ops <command> --env <environment>`: operate what is deployed."""
+
+import argparse
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from ops.agentcore import QUALIFIER
+from ops.aws import AWS_ERRORS, Account, OpsError, connect, explain
+from ops.findings import report
+from stacks.settings import SettingsError, load
+
+# `agent/` is an image's build context, not an installed package.
+sys.path.append(str(Path(__file__).resolve().parent.parent / "agent"))
+
+
+def _preflight(account: Account, _: argparse.Namespace) -> int:
+    from ops.preflight import preflight
+
+    return report(preflight(account))
+
+
+def _smoke(account: Account, arguments: argparse.Namespace) -> int:
+    from ops.smoke import smoke
+
+    token = os.environ.get("VOICE_AGENT_TOKEN")
+    return report(smoke(account, token=token, qualifier=arguments.qualifier, wait_s=arguments.wait))
+
+
+def _presign(account: Account, arguments: argparse.Namespace) -> int:
+    from ops.agentcore import new_session_id
+    from ops.presign import presign
+
+    print(
+        presign(
+            account,
+            session_id=arguments.session or new_session_id(),
+            expires_s=arguments.expires,
+            qualifier=arguments.qualifier,
+        )
+    )
+    return 0
+
+
+def _capacity(account: Account, arguments: argparse.Namespace) -> int:
+    from ops import capacity
+
+    demand = capacity.Demand(
+        talk_ratio=arguments.talk_ratio,
+        overload=arguments.overload,
+        headroom=arguments.headroom,
+        conversations=arguments.conversations,
+    )
+    return asyncio.run(
+        capacity.measure(
+            account,
+            endpoint_name=arguments.endpoint or account.settings.endpoint_name,
+            ladder=arguments.ladder,
+            utterances=arguments.utterances,
+            demand=demand,
+        )
+    )
+
+
+def _cost(account: Account, arguments: argparse.Namespace) -> int:
+    from ops import cost
+
+    turn = cost.Turn(
+        duration_s=arguments.turn_s,
+        input_tokens=arguments.input_tokens,
+        output_tokens=arguments.output_tokens,
+        vcpu=arguments.vcpu,
+        memory_gb=arguments.memory_gb,
+    )
+    print("\n".join(cost.lines(account.settings, account.region, turn)))
+    return 0
+
+
+def _orphans(account: Account, arguments: argparse.Namespace) -> int:
+    from ops.orphans import clear
+
+    return clear(account, delete=arguments.delete)
+
+
+def _ladder(text: str) -> list[int]:
+    steps = [int(step) for step in text.split(",")]
+    if not steps or steps != sorted(set(steps)) or steps[0] < 1:
+        raise ValueError
+    return steps
+
+
+def _fraction(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1:
+        raise ValueError
+    return value
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m ops", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+
+    def command(name: str, run: object, text: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=text, description=text)
+        added.add_argument("--env", required=True, help="the environment, as in environments/")
+        added.add_argument("--region", help="where the environment's file names none")
+        added.set_defaults(run=run)
+        return added
+
+    command("preflight", _preflight, "check the account before a deploy")
+
+    smoke = command("smoke", _smoke, "check what is in service, and speak on every way in")
+    smoke.add_argument("--wait", type=float, default=0, metavar="S", help="wait for the endpoint")
+    presign = command("presign", _presign, "print a browser's address of the agent's WebSocket")
+    presign.add_argument("--session", help="conversation's id, 33-256 characters (default: new)")
+    presign.add_argument("--expires", type=int, default=300, metavar="S", help="at most 300")
+    for asking in (smoke, presign):
+        asking.add_argument("--qualifier", default=QUALIFIER, help="the runtime's endpoint")
+
+    capacity = command("capacity", _capacity, "measure how many conversations an instance holds")
+    capacity.add_argument("--endpoint", help="measure this one instead of the environment's")
+    capacity.add_argument(
+        "--ladder", type=_ladder, default="1,2,4,8,16,32", metavar="N,N…", help="sessions a step"
+    )
+    capacity.add_argument("--utterances", type=int, default=10, help="by each session of a step")
+    capacity.add_argument(
+        "--talk-ratio", type=_fraction, default=0.4, help="part of a conversation the agent speaks"
+    )
+    capacity.add_argument(
+        "--overload", type=_fraction, default=0.01, help="part of the time it may be too many"
+    )
+    capacity.add_argument(
+        "--headroom", type=_fraction, default=0.2, help="kept free while an instance is added"
+    )
+    capacity.add_argument(
+        "--conversations", type=int, default=100, metavar="N", help="at once, at the busiest time"
+    )
+
+    cost = command("cost", _cost, "what the environment costs at list prices")
+    cost.add_argument("--turn-s", type=float, default=20, help="from prompt to end of playback")
+    cost.add_argument("--input-tokens", type=int, default=800, help="of the model, a turn")
+    cost.add_argument("--output-tokens", type=int, default=120, help="of the model, a turn")
+    cost.add_argument("--vcpu", type=float, default=0.1, help="in use by the agent, on average")
+    cost.add_argument("--memory-gb", type=float, default=0.4, help="in use by the agent")
+
+    orphans = command("orphans", _orphans, "list what the environment left behind")
+    orphans.add_argument("--delete", action="store_true", help="delete what is certainly its own")
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a command: 0 all is well, 1 a check found a problem or AWS failed, 2 bad usage."""
+    arguments = _parser().parse_args(argv)
+    try:
+        account = connect(load(arguments.env), arguments.region)
+        return int(arguments.run(account, arguments))
+    except SettingsError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OpsError as error:
+        print(f"error: {error}", file=sys.stderr)
+    except AWS_ERRORS as error:
+        print("error: " + "\n→ ".join(filter(None, explain(error))), file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

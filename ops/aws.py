@@ -1,0 +1,146 @@
+"""The account an environment lives in: sessions, its stacks, its runtime, and errors explained."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    PartialCredentialsError,
+)
+
+from ops.advice import next_step
+from stacks.settings import Settings
+
+PARTS = ("images", "network", "observability", "speech", "agent")
+"""The stacks of an environment, in the order in which they are deployed."""
+
+# Throttled calls are repeated with growing pauses before they count as failed.
+_CONFIG = Config(retries={"mode": "standard", "total_max_attempts": 6})
+
+AWS_ERRORS = (ClientError, BotoCoreError)
+
+
+class OpsError(Exception):
+    """The command cannot go on; the message says what to do next."""
+
+
+class Account:
+    """An account and Region, as one environment's commands see them.
+
+    Args:
+        session: with credentials and a Region.
+        settings: the environment.
+    """
+
+    def __init__(self, session: boto3.Session, settings: Settings) -> None:
+        self.session = session
+        self.settings = settings
+        self.region = str(session.region_name)
+
+    def client(self, service: str) -> Any:
+        """A boto3 client of `service`."""
+        return self.session.client(service, config=_CONFIG)
+
+    def stack_name(self, part: str) -> str:
+        """The name of one of the environment's stacks."""
+        return f"voice-{self.settings.name}-{part}"
+
+    def stack(self, name: str) -> dict[str, Any] | None:
+        """A stack as CloudFormation describes it, None if there is no such stack.
+
+        Raises:
+            ClientError, BotoCoreError: CloudFormation cannot be asked.
+        """
+        try:
+            described = self.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
+        except ClientError as error:
+            # CloudFormation has no error code of its own for this.
+            if "does not exist" in error.response["Error"].get("Message", ""):
+                return None
+            raise
+        return described[0] if described else None
+
+    def stack_resources(self, part: str) -> list[dict[str, Any]]:
+        """Summaries of the resources in one of the environment's stacks; none without the stack.
+
+        Raises:
+            ClientError, BotoCoreError: CloudFormation cannot be asked.
+        """
+        if self.stack(self.stack_name(part)) is None:
+            return []
+        pages = self.pages(
+            "cloudformation", "list_stack_resources", StackName=self.stack_name(part)
+        )
+        return [item for page in pages for item in page["StackResourceSummaries"]]
+
+    def runtime(self) -> dict[str, Any] | None:
+        """The environment's AgentCore runtime as `ListAgentRuntimes` shows it, None if none.
+
+        Raises:
+            ClientError, BotoCoreError: AgentCore cannot be asked.
+        """
+        for page in self.pages("bedrock-agentcore-control", "list_agent_runtimes"):
+            for runtime in page["agentRuntimes"]:
+                if runtime["agentRuntimeName"] == self.settings.runtime_name:
+                    return dict(runtime)
+        return None
+
+    def pages(self, service: str, operation: str, **arguments: Any) -> Iterator[dict[str, Any]]:
+        """All pages of a paginated operation."""
+        yield from self.client(service).get_paginator(operation).paginate(**arguments)
+
+
+def connect(settings: Settings, region: str | None = None) -> Account:
+    """The environment's account with the credentials of the AWS SDKs' usual sources.
+
+    Args:
+        settings: the environment.
+        region: instead of the one in the settings or, if there is none, the session's.
+
+    Raises:
+        OpsError: no Region is set anywhere, or `region` contradicts the settings.
+    """
+    if region and settings.region and region != settings.region:
+        raise OpsError(
+            f"--region {region}: environment {settings.name} is in {settings.region}; leave it out"
+        )
+    session = boto3.Session(region_name=region or settings.region)
+    if not session.region_name:
+        raise OpsError(
+            "no Region: give --region, set AWS_REGION, or `region` in the environment's file"
+        )
+    return Account(session, settings)
+
+
+def error_code(error: Exception) -> str:
+    """The AWS error code, empty for an error without one."""
+    return str(error.response["Error"]["Code"]) if isinstance(error, ClientError) else ""
+
+
+def is_denied(error: Exception) -> bool:
+    """Whether the caller lacks a permission."""
+    return error_code(error) in (
+        "AccessDenied",
+        "AccessDeniedException",
+        "UnauthorizedOperation",
+        "AuthorizationError",
+    )
+
+
+def explain(error: Exception) -> tuple[str, str]:
+    """What an error of an AWS call says, and what to do next."""
+    match error:
+        case NoCredentialsError() | PartialCredentialsError():
+            return str(error), "log in (`aws sso login`) or set AWS_PROFILE"
+        case EndpointConnectionError():
+            return str(error), "check the network, and that the service exists in this Region"
+        case ClientError():
+            operation = error.operation_name
+            message = f"{operation}: {error_code(error)}: {error.response['Error'].get('Message')}"
+            return message, next_step(message)
+    return str(error) or type(error).__name__, next_step(str(error))

@@ -1,0 +1,146 @@
+"""`cost`: what an environment costs at list prices, from `prices.toml`."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ops.aws import OpsError
+from ops.schedule import NotWeeklyError, bounds
+from stacks.settings import Settings
+
+PRICES = Path(__file__).with_name("prices.toml")
+HOURS_A_MONTH = 730
+TURNS = 1000
+OWN_METRICS = 4  # FirstAudio, Requests, Errors, RealTimeFactor
+ENDPOINTS = 5  # of a VPC: SageMaker runtime, Bedrock runtime, ECR's two, logs
+ALARMS = 5  # FirstAudio, Errors, MidStreamErrors, one for each direction of scaling
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of a conversation, on average.
+
+    Attributes:
+        duration_s: from the prompt to the end of playback and the pause after it.
+        input_tokens: system prompt, history and prompt.
+        output_tokens: of the reply.
+        vcpu: that the agent works with, in virtual CPUs.
+        memory_gb: that the agent's session holds, in GB.
+    """
+
+    duration_s: float
+    input_tokens: int
+    output_tokens: int
+    vcpu: float
+    memory_gb: float
+
+
+def load_prices(path: Path = PRICES) -> dict[str, Any]:
+    """The price table."""
+    return tomllib.loads(path.read_text())
+
+
+def hourly_instances(settings: Settings) -> tuple[float, float]:
+    """The fewest and the most instances over a week, on average, as the schedule lets them be.
+
+    Raises:
+        NotWeeklyError: a scheduled action does not repeat every week.
+    """
+    parts = bounds(settings.speech.instances, settings.speech.schedule)
+    return sum(part * low for part, low, _ in parts), sum(part * high for part, _, high in parts)
+
+
+def per_thousand_turns(turn: Turn, prices: dict[str, Any], model: str) -> tuple[float, float]:
+    """USD for AgentCore and for the model in a thousand turns.
+
+    Raises:
+        OpsError: there is no price for the model.
+    """
+    agentcore = prices["agentcore"]
+    hours = TURNS * turn.duration_s / 3600
+    runtime = hours * (
+        turn.vcpu * agentcore["vcpu_hour_usd"] + turn.memory_gb * agentcore["gb_hour_usd"]
+    )
+    price = _price(prices["models"], model)
+    tokens = turn.input_tokens * price["input_usd"] + turn.output_tokens * price["output_usd"]
+    return runtime, TURNS * tokens / 1_000_000
+
+
+def lines(
+    settings: Settings, region: str, turn: Turn, prices: dict[str, Any] | None = None
+) -> list[str]:
+    """The costs, with how they are reckoned.
+
+    Raises:
+        OpsError: there is no price for the instance type or the model.
+    """
+    prices = prices or load_prices()
+    speech = settings.speech
+    instance = _price(prices["instances"], speech.instance_type)
+    try:
+        low, high = hourly_instances(settings)
+        how = "as scheduled" if speech.schedule else "all week"
+    except NotWeeklyError as error:
+        low, high = float(speech.instances.minimum), float(speech.instances.maximum)
+        how = f"without the schedule, whose {error} does not repeat weekly"
+    usd = instance["usd"]
+    told = [
+        f"{settings.name} at list prices of {prices['as_of']}, USD, {prices['region']}"
+        + ("" if region == prices["region"] else f"; {region} differs"),
+        "(*: not checked against AWS's price list; sources in ops/prices.toml)",
+        "",
+        f"speech   {low:.2f} to {high:.2f} × {speech.instance_type} {how}, {usd:.4f} an hour"
+        f"{_star(instance)}",
+        f"         an hour {low * usd:.2f} to {high * usd:.2f}, "
+        f"a month {_month(low * usd)} to {_month(high * usd)}",
+        f"         each rollout runs both fleets for {speech.termination_wait_s / 60:.0f} minutes: "
+        f"{low * usd * speech.termination_wait_s / 3600:.2f} to "
+        f"{high * usd * speech.termination_wait_s / 3600:.2f}",
+        *_fixed(settings, prices["fixed"]),
+    ]
+    model = _price(prices["models"], settings.agent.model_id)
+    runtime, tokens = per_thousand_turns(turn, prices, settings.agent.model_id)
+    agentcore = prices["agentcore"]
+    return [
+        *told,
+        f"agent    {runtime:.2f} per {TURNS} turns: {TURNS} × {turn.duration_s:.0f} s × "
+        f"({turn.vcpu} vCPU × {agentcore['vcpu_hour_usd']} + {turn.memory_gb} GB × "
+        f"{agentcore['gb_hour_usd']}) an hour{_star(agentcore)}",
+        f"model    {tokens:.2f} per {TURNS} turns: {TURNS} × ({turn.input_tokens} × "
+        f"{model['input_usd']} + {turn.output_tokens} × {model['output_usd']}) per million tokens"
+        f"{_star(model)}",
+    ]
+
+
+def _fixed(settings: Settings, fixed: dict[str, Any]) -> list[str]:
+    usd = fixed["dashboard_usd"] + ALARMS * fixed["alarm_usd"] + OWN_METRICS * fixed["metric_usd"]
+    told = [f"watching {usd:.2f} a month: dashboard, alarms, own metrics{_star(fixed)}"]
+    if settings.network is not None:
+        hourly = ENDPOINTS * len(settings.network.az_ids) * fixed["interface_endpoint_hour_usd"]
+        told.append(
+            f"network  {hourly:.2f} an hour, {_month(hourly)} a month: {ENDPOINTS} interface "
+            f"endpoints in {len(settings.network.az_ids)} zones{_star(fixed)}"
+        )
+    return told
+
+
+def _model(model_id: str) -> str:
+    """The model behind a cross-Region profile, whose price is the model's."""
+    return model_id.partition(".")[2] if model_id.count(".") > 1 else model_id
+
+
+def _price(table: dict[str, Any], name: str) -> dict[str, Any]:
+    key = name if name in table else _model(name)
+    if key not in table:
+        raise OpsError(f"no price for {name}: add it to {PRICES.name}, with its source")
+    found: dict[str, Any] = table[key]
+    return found
+
+
+def _month(hourly_usd: float) -> str:
+    return f"{hourly_usd * HOURS_A_MONTH:,.0f}"
+
+
+def _star(entry: dict[str, Any]) -> str:
+    return "" if entry["verified"] else "*"

@@ -1,0 +1,104 @@
+"""Whether Bedrock serves the agent's model to this account.
+
+Amazon Bedrock API reference: GetInferenceProfile, GetFoundationModel,
+GetFoundationModelAvailability, GetUseCaseForModelAccess.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from ops.aws import Account, error_code
+from ops.findings import Finding
+
+PROFILE_SCOPES = ("global", "us", "us-gov", "eu", "apac", "jp", "au", "ca")
+"""First part of a cross-Region inference profile's id."""
+
+
+def check_model(account: Account) -> Iterator[Finding]:
+    """Whether the model is offered, streams, and may be used."""
+    model_id = account.settings.agent.model_id
+    subject = f"Bedrock model {model_id}"
+    bedrock = account.client("bedrock")
+    scope, _, rest = model_id.partition(".")
+    profile = scope in PROFILE_SCOPES
+    try:
+        if profile:
+            bedrock.get_inference_profile(inferenceProfileIdentifier=model_id)
+        else:
+            model = bedrock.get_foundation_model(modelIdentifier=model_id)["modelDetails"]
+            yield from _model_findings(subject, model)
+        available = bedrock.get_foundation_model_availability(modelId=rest if profile else model_id)
+    except ClientError as error:
+        if error_code(error) not in ("ResourceNotFoundException", "ValidationException"):
+            raise
+        yield Finding(
+            "problem",
+            subject,
+            f"is not offered in {account.region}",
+            "set agent.model_id to one of `aws bedrock list-inference-profiles` or "
+            "`aws bedrock list-foundation-models`",
+        )
+        return
+    # A profile serves Regions that have no copy of the model.
+    if missing := refusals(available, other_regions=profile):
+        yield Finding(
+            "problem",
+            subject,
+            ", ".join(missing),
+            "ask who administers Bedrock (Marketplace subscription, service control policies)",
+        )
+    elif ".anthropic." in f".{model_id}" and not _has_use_case(bedrock):
+        yield Finding(
+            "problem",
+            subject,
+            "Anthropic's use-case form has not been sent for this account",
+            "once: open the model in the Bedrock console's model catalog, or "
+            "`aws bedrock put-use-case-for-model-access`",
+        )
+    else:
+        yield Finding("ok", subject, "may be used")
+
+
+def refusals(available: dict[str, Any], *, other_regions: bool) -> list[str]:
+    """What `GetFoundationModelAvailability` says against using a model.
+
+    Args:
+        available: its response.
+        other_regions: whether the model is reached in other Regions, through a profile.
+    """
+    states = {
+        "authorization": (available["authorizationStatus"], "AUTHORIZED"),
+        "entitlement": (available["entitlementAvailability"], "AVAILABLE"),
+        "agreement": (available["agreementAvailability"]["status"], "AVAILABLE"),
+    }
+    if not other_regions:
+        states["Region"] = (available["regionAvailability"], "AVAILABLE")
+    return [f"{name} is {state}" for name, (state, good) in states.items() if state != good]
+
+
+def _model_findings(subject: str, model: dict[str, Any]) -> Iterator[Finding]:
+    if not model["responseStreamingSupported"]:
+        yield Finding("problem", subject, "does not stream", "choose a model that does")
+    if "ON_DEMAND" not in model["inferenceTypesSupported"]:
+        yield Finding(
+            "problem",
+            subject,
+            "is served through inference profiles only",
+            "put a profile's scope before it, such as global. or us.",
+        )
+    lifecycle = model["modelLifecycle"]
+    if lifecycle["status"] == "LEGACY":
+        end = lifecycle.get("endOfLifeTime", "a date that is not told")
+        yield Finding("warning", subject, f"is legacy and ends at {end}", "move to a newer model")
+
+
+def _has_use_case(bedrock: Any) -> bool:
+    try:
+        bedrock.get_use_case_for_model_access()
+    except ClientError as error:
+        if error_code(error) == "ResourceNotFoundException":
+            return False
+        raise
+    return True

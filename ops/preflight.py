@@ -1,0 +1,182 @@
+"""`preflight`: whether a deploy can succeed, before it takes an hour to fail.
+
+CDK developer guide, "Bootstrapping"; AgentCore developer guide, "Supported AWS Regions" and
+"Service-linked roles"; Application Auto Scaling user guide, "SageMaker AI".
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from botocore.exceptions import ClientError, NoCredentialsError
+
+from ops.advice import next_step
+from ops.aws import AWS_ERRORS, PARTS, Account, OpsError, error_code, explain, is_denied
+from ops.findings import Finding
+from ops.model_access import check_model
+from ops.quotas import check_agentcore, check_builds, check_instances
+
+BOOTSTRAP_STACK = "CDKToolkit"
+BOOTSTRAP_VERSION_PARAMETER = "/cdk-bootstrap/hnb659fds/version"
+MIN_BOOTSTRAP_VERSION = 6
+"""What the CDK's default synthesizer asks for when a stack has assets."""
+
+AGENTCORE_REGIONS = (
+    "us-east-1", "us-east-2", "us-west-1", "us-west-2", "ca-central-1", "sa-east-1",
+    "eu-central-1", "eu-west-1", "eu-west-2", "eu-west-3", "eu-north-1", "eu-south-1",
+    "eu-south-2", "ap-south-1", "ap-south-2", "ap-northeast-1", "ap-northeast-2",
+    "ap-southeast-1", "ap-southeast-2", "ap-southeast-5", "ap-southeast-7", "us-gov-west-1",
+)  # fmt: skip
+"""Row "Runtime microVMs" of the developer guide's table in November 2026."""
+
+SCALING_ROLE = (
+    "AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint",
+    "sagemaker.application-autoscaling.amazonaws.com",
+)
+IDENTITY_ROLE = (
+    "AWSServiceRoleForBedrockAgentCoreRuntimeIdentity",
+    "runtime-identity.bedrock-agentcore.amazonaws.com",
+)
+NETWORK_ROLE = (
+    "AWSServiceRoleForBedrockAgentCoreNetwork",
+    "network.bedrock-agentcore.amazonaws.com",
+)
+
+HALF_MADE = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
+"""A stack in one of these can only be deleted."""
+
+
+def preflight(account: Account) -> Iterator[Finding]:
+    """Check everything a deploy of the environment needs; yields each finding when it is known.
+
+    Raises:
+        OpsError: there are no credentials, so that nothing can be checked.
+    """
+    checks: tuple[tuple[str, Callable[[Account], Iterable[Finding]]], ...] = (
+        ("credentials", check_identity),
+        ("Region", check_region),
+        ("bootstrap", check_bootstrap),
+        ("stacks", check_stacks),
+        ("instances", check_instances),
+        ("CodeBuild", check_builds),
+        ("AgentCore", check_agentcore),
+        ("Bedrock model", check_model),
+        ("service-linked roles", check_roles),
+    )
+    for subject, check in checks:
+        try:
+            yield from check(account)
+        except NoCredentialsError as error:
+            raise OpsError("; ".join(explain(error))) from error
+        except AWS_ERRORS as error:
+            detail, step = explain(error)
+            why = "not allowed to look" if is_denied(error) else "could not be checked"
+            yield Finding("warning", subject, f"{why}: {detail}", step)
+
+
+def check_identity(account: Account) -> Iterator[Finding]:
+    """Who runs this, and whether in the environment's account."""
+    identity = account.client("sts").get_caller_identity()
+    found, wanted = identity["Account"], account.settings.account
+    if wanted not in (None, found):
+        detail = f"they are of account {found}, the environment's is {wanted}"
+        yield Finding("problem", "credentials", detail, "use a profile of that account")
+    else:
+        yield Finding("ok", "credentials", f"{identity['Arn']} in {account.region}")
+
+
+def check_region(account: Account) -> Iterator[Finding]:
+    """Whether AgentCore exists in the Region."""
+    if account.region in AGENTCORE_REGIONS:
+        yield Finding("ok", "Region", f"AgentCore runs in {account.region}")
+    else:
+        detail = f"AgentCore is not known to run in {account.region}"
+        step = f"use one of {', '.join(AGENTCORE_REGIONS)}"
+        yield Finding("problem", "Region", detail, step)
+
+
+def check_bootstrap(account: Account) -> Iterator[Finding]:
+    """Whether the CDK can deploy here."""
+    step = "npx cdk bootstrap"
+    stack = account.stack(BOOTSTRAP_STACK)
+    if stack is None:
+        detail = f"there is no stack {BOOTSTRAP_STACK} in {account.region}"
+        yield Finding("problem", "bootstrap", detail, step)
+        return
+    # A rolled back update leaves the version before it in service.
+    if stack["StackStatus"] not in (
+        "CREATE_COMPLETE",
+        "UPDATE_COMPLETE",
+        "UPDATE_ROLLBACK_COMPLETE",
+    ):
+        detail = f"stack {BOOTSTRAP_STACK} is {stack['StackStatus']}"
+        yield Finding("problem", "bootstrap", detail, step)
+        return
+    parameter = account.client("ssm").get_parameter(Name=BOOTSTRAP_VERSION_PARAMETER)
+    version = int(parameter["Parameter"]["Value"])
+    if version < MIN_BOOTSTRAP_VERSION:
+        detail = f"version {version}; {MIN_BOOTSTRAP_VERSION} or later is needed"
+        yield Finding("problem", "bootstrap", detail, step)
+    else:
+        yield Finding("ok", "bootstrap", f"version {version}")
+
+
+def check_stacks(account: Account) -> Iterator[Finding]:
+    """Whether an earlier deploy left a stack in a state that blocks the next one."""
+    names = [account.stack_name(part) for part in PARTS]
+    blocked = [finding for name in names for finding in _check_stack(account, name)]
+    yield from blocked or [Finding("ok", "stacks", "none is half made")]
+
+
+def _check_stack(account: Account, name: str) -> Iterator[Finding]:
+    stack = account.stack(name)
+    status = stack["StackStatus"] if stack else ""
+    if status in HALF_MADE:
+        reason = first_failure(account, name)
+        step = next_step(reason) or "mend the cause"
+        destroy = f"npx cdk destroy -c env={account.settings.name} {name}"
+        detail = f"is {status}: {reason or 'no event tells why'}"
+        yield Finding("problem", name, detail, f"{step}; before that, {destroy}")
+    elif status == "UPDATE_ROLLBACK_FAILED":
+        step = f"aws cloudformation continue-update-rollback --stack-name {name}"
+        detail = f"is {status}: {first_failure(account, name) or 'no event tells why'}"
+        yield Finding("problem", name, detail, step)
+    elif status.endswith("_IN_PROGRESS"):
+        yield Finding("problem", name, f"is {status}", "wait until it is done")
+
+
+def first_failure(account: Account, stack_name: str) -> str:
+    """Why the last change of a stack failed, empty if no event tells.
+
+    The earliest failure names the cause; the others were cancelled because of it.
+    """
+    first = ""
+    pages = account.pages("cloudformation", "describe_stack_events", StackName=stack_name)
+    for event in (event for page in pages for event in page["StackEvents"]):  # newest first
+        status, reason = event["ResourceStatus"], event.get("ResourceStatusReason", "")
+        if status.endswith("_FAILED") and "cancelled" not in reason.lower():
+            first = f"{event['LogicalResourceId']}: {reason}"
+        is_the_stack = event.get("PhysicalResourceId") == event["StackId"]
+        if is_the_stack and status in ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS"):
+            break
+    return first
+
+
+def check_roles(account: Account) -> Iterator[Finding]:
+    """Whether AWS's own roles exist; the first deploy in an account makes the missing ones."""
+    roles = [SCALING_ROLE, IDENTITY_ROLE]
+    if account.settings.agent.network == "vpc":
+        roles.append(NETWORK_ROLE)
+    iam = account.client("iam")
+    for role, service in roles:
+        try:
+            iam.get_role(RoleName=role)
+        except ClientError as error:
+            if error_code(error) != "NoSuchEntity":
+                raise
+            detail = (
+                "is not there yet; the first deploy makes it, and needs "
+                "iam:CreateServiceLinkedRole. Should AWS report a rate limit, deploy again"
+            )
+            step = f"aws iam create-service-linked-role --aws-service-name {service}"
+            yield Finding("warning", role, detail, step)
+        else:
+            yield Finding("ok", role, "exists")

@@ -1,0 +1,75 @@
+"""The instance bounds of an environment over a week, as its scheduled actions set them."""
+
+import re
+from collections.abc import Sequence
+
+from stacks.settings import Instances, Schedule
+
+MINUTES_A_WEEK = 7 * 24 * 60
+_DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")  # 1 to 7 in AWS's cron expressions
+
+
+class NotWeeklyError(ValueError):
+    """The cron expression does not repeat every week."""
+
+
+def moments(cron: str) -> list[int]:
+    """The minutes of a week, from Sunday's midnight in the cron's time zone, at which it fires.
+
+    Args:
+        cron: `cron(minute hour day-of-month month day-of-week year)` (Application Auto Scaling
+            user guide, "Schedule recurring scaling actions using cron expressions").
+
+    Raises:
+        NotWeeklyError: it depends on the date, or uses a syntax not known here.
+    """
+    minute, hour, day, month, weekday, year = cron.removeprefix("cron(").removesuffix(")").split()
+    if day not in "*?" or month != "*" or year != "*":
+        raise NotWeeklyError(cron)
+    if not (minute.isdigit() and re.fullmatch(r"\d+(,\d+)*", hour)):
+        raise NotWeeklyError(cron)
+    return sorted(
+        (number * 24 + int(one_hour)) * 60 + int(minute)
+        for number in _weekdays(weekday, cron)
+        for one_hour in hour.split(",")
+    )
+
+
+def bounds(instances: Instances, actions: Sequence[Schedule]) -> list[tuple[float, int, int]]:
+    """The part of a week, and the minimum and maximum in force in it; the parts add up to 1.
+
+    All actions are taken to be in one time zone.
+
+    Raises:
+        NotWeeklyError: an action does not repeat every week.
+    """
+    changes = sorted(
+        (moment, action.minimum, action.maximum)
+        for action in actions
+        for moment in moments(action.cron)
+    )
+    if not changes:
+        return [(1.0, instances.minimum, instances.maximum)]
+    ends = [moment for moment, _, _ in changes[1:]] + [changes[0][0] + MINUTES_A_WEEK]
+    return [
+        ((end - moment) / MINUTES_A_WEEK, minimum, maximum)
+        for (moment, minimum, maximum), end in zip(changes, ends, strict=True)
+    ]
+
+
+def _weekdays(field: str, cron: str) -> list[int]:
+    if field in "*?":
+        return list(range(7))
+    days: set[int] = set()
+    for item in field.upper().split(","):
+        first, _, last = item.partition("-")
+        try:
+            start, end = _weekday(first), _weekday(last or first)
+        except ValueError:
+            raise NotWeeklyError(cron) from None
+        days.update(range(start, end + 1) if start <= end else [*range(start, 7), *range(end + 1)])
+    return sorted(days)
+
+
+def _weekday(name: str) -> int:
+    return int(name) - 1 if name.isdigit() and 1 <= int(name) <= 7 else _DAYS.index(name)
