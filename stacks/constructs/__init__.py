@@ -1,0 +1,1 @@
+"""Constructs that the stacks are made of."""

@@ -1,0 +1,304 @@
+"""The Kokoro endpoint on SageMaker: model, rollout, scaling, alarms."""
+
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_applicationautoscaling as autoscaling
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as cloudwatch_actions
+from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sagemaker as sagemaker
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from stacks.constructs import speech_metrics
+from stacks.settings import Settings
+
+INVOKE_ACTIONS = (
+    "sagemaker:InvokeEndpoint",
+    "sagemaker:InvokeEndpointWithResponseStream",
+    "sagemaker:InvokeEndpointWithBidirectionalStream",
+)
+"""Batch, streamed answers, and the conversation's own stream."""
+
+BAKE_S = 600
+"""How long new instances serve, first some of the traffic, then all, before the rollout goes on:
+two evaluations of the slowest alarm."""
+PROVISION_S = 1800
+"""Allowed for instances to be found and started, twice; one takes about 320 s on ml.g5.xlarge
+(measured in aws-samples/sample-kokoro-tts-for-ai-agents)."""
+
+ADMITTED_PER_TARGET = 2
+"""Sessions an instance admits for each it is meant to hold. A new instance takes minutes, so a burst
+is carried by the ones there are; beyond this they refuse rather than slow everybody down."""
+SCALE_IN_BELOW = 0.4
+"""Of the target. Even when one of two instances goes, the other is then below the target."""
+SCALE_IN_MINUTES = 15
+
+
+class KokoroEndpoint(Construct):
+    """A SageMaker real-time endpoint that serves the Kokoro container.
+
+    Neither model nor endpoint configuration has a name, so each can be replaced by its successor.
+    The endpoint has one, so that alarms, which the endpoint refers to, can be about it.
+
+    Args:
+        settings: of the environment.
+        image_uri: of the container, whole.
+        repository: where the image is, to let the endpoint pull it.
+        alarm_topic: what alarms tell; nobody without.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        settings: Settings,
+        image_uri: str,
+        repository: ecr.IRepository,
+        alarm_topic: sns.ITopic | None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.endpoint_name: str = settings.endpoint_name
+        """Plain text, which other stacks can use without referring to this one."""
+        self.endpoint_arn: str = cdk.Stack.of(self).format_arn(
+            service="sagemaker", resource="endpoint", resource_name=self.endpoint_name
+        )
+        log_group = self._log_group(settings)
+        role = self._role(repository, log_group)
+        config = self._config(settings, image_uri, role)
+        alarms = self._alarms(settings, alarm_topic)
+        endpoint = sagemaker.CfnEndpoint(
+            self,
+            "Endpoint",
+            endpoint_name=self.endpoint_name,
+            endpoint_config_name=config.attr_endpoint_config_name,
+            # A deploy keeps as many instances as scaling has made, not the first count.
+            retain_all_variant_properties=True,
+            deployment_config=_rollout(settings, alarms),
+        )
+        # The service would make the group itself, for ever, if it were not there first.
+        endpoint.node.add_dependency(log_group)
+        self._scaling(settings, endpoint)
+
+    def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let `grantee` ask for speech, by request and by stream."""
+        return iam.Grant.add_to_principal(
+            grantee=grantee, actions=list(INVOKE_ACTIONS), resource_arns=[self.endpoint_arn]
+        )
+
+    def _log_group(self, settings: Settings) -> logs.LogGroup:
+        return logs.LogGroup(
+            self,
+            "Logs",
+            log_group_name=f"/aws/sagemaker/Endpoints/{self.endpoint_name}",
+            retention=(
+                logs.RetentionDays.SIX_MONTHS if settings.is_stable else logs.RetentionDays.ONE_WEEK
+            ),
+            # EXCEPT_ON_CREATE: a first deploy that fails must not leave a name that the next needs.
+            removal_policy=(
+                cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+                if settings.is_stable
+                else cdk.RemovalPolicy.DESTROY
+            ),
+        )
+
+    def _role(self, repository: ecr.IRepository, log_group: logs.LogGroup) -> iam.Role:
+        """What SageMaker does in the container's name: pull it, log, publish instance metrics.
+
+        Not CreateLogGroup: an instance that ends after the stack would leave a group behind
+        (SageMaker developer guide, "CreateModel API: Execution Role Permissions").
+        """
+        role = iam.Role(
+            self,
+            "Role",
+            # For this account's resources only (same guide, "Cross-service confused deputy").
+            assumed_by=iam.ServicePrincipal(
+                "sagemaker.amazonaws.com",
+                conditions={"StringEquals": {"aws:SourceAccount": cdk.Aws.ACCOUNT_ID}},
+            ),
+            description=f"SageMaker runs {self.endpoint_name} with it",
+        )
+        repository.grant_pull(role)
+        log_group.grant_write(role)
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["cloudwatch:PutMetricData"],
+                resources=["*"],  # it has no resources; the namespace is the bound
+                conditions={"StringLike": {"cloudwatch:namespace": "/aws/sagemaker/*"}},
+            )
+        )
+        return role
+
+    def _config(
+        self, settings: Settings, image_uri: str, role: iam.Role
+    ) -> sagemaker.CfnEndpointConfig:
+        speech = settings.speech
+        model = sagemaker.CfnModel(
+            self,
+            "Model",
+            execution_role_arn=role.role_arn,
+            enable_network_isolation=True,  # the weights are in the image
+            primary_container=sagemaker.CfnModel.ContainerDefinitionProperty(
+                image=image_uri,
+                environment={
+                    "KOKORO_ENDPOINT_NAME": self.endpoint_name,
+                    "KOKORO_METRICS_NAMESPACE": speech_metrics.NAMESPACE,
+                    "KOKORO_EXECUTION_PROVIDER": "cuda" if speech.variant == "gpu" else "cpu",
+                    "KOKORO_MAX_SESSIONS": str(
+                        ADMITTED_PER_TARGET * speech.instances.sessions_per_instance
+                    ),
+                },
+            ),
+        )
+        # Of the role and its policies: SageMaker tries the pull at once.
+        model.node.add_dependency(role)
+        return sagemaker.CfnEndpointConfig(
+            self,
+            "Config",
+            # No KmsKeyId or VolumeSizeInGB: with instance storage, as on ml.g5, they are refused
+            # (SageMaker API reference, CreateEndpointConfig).
+            production_variants=[
+                sagemaker.CfnEndpointConfig.ProductionVariantProperty(
+                    variant_name=speech_metrics.VARIANT,
+                    model_name=model.attr_model_name,
+                    instance_type=speech.instance_type,
+                    initial_instance_count=speech.instances.minimum,
+                    initial_variant_weight=1,
+                    inference_ami_version=speech.inference_ami,
+                    container_startup_health_check_timeout_in_seconds=speech.startup_timeout_s,
+                    # Sessions last for minutes; at random some instances would hold most of them.
+                    routing_config=sagemaker.CfnEndpointConfig.RoutingConfigProperty(
+                        routing_strategy="LEAST_OUTSTANDING_REQUESTS"
+                    ),
+                )
+            ],
+        )
+
+    def _alarms(self, settings: Settings, topic: sns.ITopic | None) -> Sequence[cloudwatch.Alarm]:
+        """The alarms that tell people, and that take a rollout back."""
+        limits = settings.alarms
+        alarms = [
+            speech_metrics.first_audio(self.endpoint_name).create_alarm(
+                self,
+                "FirstAudioAlarm",
+                alarm_description=f"{self.endpoint_name}: sentences begin late",
+                threshold=limits.first_audio_p95_ms,
+                comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+                evaluation_periods=5,
+                datapoints_to_alarm=3,
+                treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+            )
+        ]
+        for name, metric, meaning in (
+            ("ErrorsAlarm", speech_metrics.errors, "utterances fail"),
+            ("MidStreamErrorsAlarm", speech_metrics.mid_stream_errors, "streams break"),
+        ):
+            alarms.append(
+                metric(self.endpoint_name).create_alarm(
+                    self,
+                    name,
+                    alarm_description=f"{self.endpoint_name}: {meaning}",
+                    threshold=limits.errors_per_minute,
+                    comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+                    evaluation_periods=3,
+                    datapoints_to_alarm=2,
+                    treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+                )
+            )
+        if topic is not None:
+            for alarm in alarms:
+                alarm.add_alarm_action(cloudwatch_actions.SnsAction(topic))
+                alarm.add_ok_action(cloudwatch_actions.SnsAction(topic))
+        return alarms
+
+    def _scaling(self, settings: Settings, endpoint: sagemaker.CfnEndpoint) -> None:
+        instances = settings.speech.instances
+        target = autoscaling.ScalableTarget(
+            self,
+            "Scaling",
+            service_namespace=autoscaling.ServiceNamespace.SAGEMAKER,
+            scalable_dimension="sagemaker:variant:DesiredInstanceCount",
+            resource_id=f"endpoint/{self.endpoint_name}/variant/{speech_metrics.VARIANT}",
+            min_capacity=instances.minimum,
+            max_capacity=instances.maximum,
+        )
+        # It names the endpoint in text. Registered, it must go before the endpoint can.
+        target.node.add_dependency(endpoint)
+        target.scale_to_track_metric(
+            "ScaleOut",
+            predefined_metric=(
+                autoscaling.PredefinedMetric.SAGEMAKER_VARIANT_CONCURRENT_REQUESTS_PER_MODEL_HIGH_RESOLUTION
+            ),
+            target_value=instances.sessions_per_instance,
+            scale_out_cooldown=cdk.Duration.minutes(5),  # about what a new instance takes
+            # An instance that goes ends its conversations 30 s later, so going is decided slowly.
+            disable_scale_in=True,
+        )
+        scale_in = autoscaling.StepScalingAction(
+            self,
+            "ScaleIn",
+            scaling_target=target,
+            adjustment_type=autoscaling.AdjustmentType.CHANGE_IN_CAPACITY,
+            cooldown=cdk.Duration.minutes(SCALE_IN_MINUTES),
+        )
+        scale_in.add_adjustment(adjustment=-1, upper_bound=0)
+        quiet = speech_metrics.sessions_per_instance(self.endpoint_name).create_alarm(
+            self,
+            "ScaleInAlarm",
+            alarm_description=f"{self.endpoint_name}: one instance fewer will do (no page)",
+            threshold=SCALE_IN_BELOW * instances.sessions_per_instance,
+            comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+            evaluation_periods=SCALE_IN_MINUTES,
+            # Without any stream there may be no data at all.
+            treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
+        )
+        quiet.add_alarm_action(cloudwatch_actions.ApplicationScalingAction(scale_in))
+        for action in settings.speech.schedule:
+            target.scale_on_schedule(
+                action.name,
+                schedule=autoscaling.Schedule.expression(action.cron),
+                time_zone=cdk.TimeZone.of(action.time_zone),
+                min_capacity=action.minimum,
+                max_capacity=action.maximum,
+            )
+
+
+def _rollout(
+    settings: Settings, alarms: Sequence[cloudwatch.Alarm]
+) -> sagemaker.CfnEndpoint.DeploymentConfigProperty:
+    """Blue/green, taken back when one of the alarms goes off.
+
+    A canary may be at most half of the instances (SageMaker API reference, TrafficRoutingConfig),
+    so a single one is replaced at once.
+    """
+    speech = settings.speech
+    fewest = min([speech.instances.minimum, *(action.minimum for action in speech.schedule)])
+    if fewest > 1:
+        routing = sagemaker.CfnEndpoint.TrafficRoutingConfigProperty(
+            type="CANARY",
+            canary_size=sagemaker.CfnEndpoint.CapacitySizeProperty(type="INSTANCE_COUNT", value=1),
+            wait_interval_in_seconds=BAKE_S,
+        )
+    else:
+        routing = sagemaker.CfnEndpoint.TrafficRoutingConfigProperty(
+            type="ALL_AT_ONCE", wait_interval_in_seconds=BAKE_S
+        )
+    return sagemaker.CfnEndpoint.DeploymentConfigProperty(
+        blue_green_update_policy=sagemaker.CfnEndpoint.BlueGreenUpdatePolicyProperty(
+            traffic_routing_configuration=routing,
+            termination_wait_in_seconds=speech.termination_wait_s,
+            # Must be more than all waits; at most 28,800 (BlueGreenUpdatePolicy).
+            maximum_execution_timeout_in_seconds=(
+                PROVISION_S + speech.startup_timeout_s + 2 * BAKE_S + speech.termination_wait_s
+            ),
+        ),
+        auto_rollback_configuration=sagemaker.CfnEndpoint.AutoRollbackConfigProperty(
+            alarms=[
+                sagemaker.CfnEndpoint.AlarmProperty(alarm_name=alarm.alarm_name) for alarm in alarms
+            ]
+        ),
+    )

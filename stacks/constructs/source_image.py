@@ -1,0 +1,107 @@
+"""A folder of this repository as a container image in ECR, built wherever the settings say."""
+
+from pathlib import Path
+
+import aws_cdk as cdk
+from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_ecr_assets as ecr_assets
+from cdklabs.deploy_time_build import ContainerImageBuild
+from constructs import Construct
+
+from stacks.settings import Image
+
+ROOT = Path(__file__).resolve().parents[2]
+
+BASE_IMAGE = "public.ecr.aws/docker/library/python:3.12-slim-bookworm"
+"""Docker Hub's official image on ECR Public: Docker Hub limits anonymous pulls by address, and
+CodeBuild's addresses are shared."""
+
+KEPT_IMAGES = 20
+"""How many builds a repository keeps. Instances pull when they start, so the image in service and
+those a rollback needs must be among them."""
+
+
+class SourceImage(Construct):
+    """One image, with the repository it is pulled from.
+
+    Args:
+        image: where it comes from.
+        folder: the Docker build context, relative to the repository's root.
+        platform: what it runs on.
+        build_args: of the Dockerfile.
+        retain: whether repository and images outlive the stack.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        image: Image,
+        folder: str,
+        platform: ecr_assets.Platform,
+        build_args: dict[str, str],
+        retain: bool,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.repository: ecr.IRepository
+        """Grant pulling on this."""
+        self.uri: str
+        """Whole, with tag or digest: another image is another text, also in the template of a stack
+        that takes it from here. The CLI skips a stack whose template is unchanged."""
+        if image.uri is not None:
+            self.repository = _existing(self, image.uri)
+            self.uri = image.uri
+            return
+        directory = str(ROOT / folder)
+        build_args = {"BASE_IMAGE": BASE_IMAGE} | build_args
+        if image.source == "docker":
+            asset = ecr_assets.DockerImageAsset(
+                self, "Asset", directory=directory, platform=platform, build_args=build_args
+            )
+            self.repository, self.uri = asset.repository, asset.image_uri
+            return
+        self.repository = ecr.Repository(
+            self,
+            "Repository",
+            image_scan_on_push=True,
+            image_tag_mutability=ecr.TagMutability.IMMUTABLE,
+            lifecycle_rules=[ecr.LifecycleRule(max_image_count=KEPT_IMAGES)],
+            empty_on_delete=not retain,
+            removal_policy=cdk.RemovalPolicy.RETAIN if retain else cdk.RemovalPolicy.DESTROY,
+        )
+        # The builder applies .dockerignore to what it uploads, which `*` empties of the Dockerfile
+        # itself, and with patterns of another kind unless told.
+        ignored = [*(ROOT / folder / ".dockerignore").read_text().splitlines(), "!Dockerfile"]
+        source_hash = cdk.FileSystem.fingerprint(
+            directory,
+            exclude=ignored,
+            ignore_mode=cdk.IgnoreMode.DOCKER,
+            extra_hash=repr((sorted(build_args.items()), platform.platform)),
+        )[:16]
+        build = ContainerImageBuild(
+            self,
+            "Build",
+            directory=directory,
+            exclude=ignored,
+            ignore_mode=cdk.IgnoreMode.DOCKER,
+            repository=self.repository,
+            platform=platform,
+            build_args=build_args,
+            # It appends a random part, because a tag that exists cannot be pushed again.
+            tag_prefix=f"{source_hash}-",
+        )
+        random_part = cdk.Fn.select(1, cdk.Fn.split("-", build.image_tag))
+        self.uri = f"{self.repository.repository_uri}:{source_hash}-{random_part}"
+
+
+def _existing(scope: Construct, uri: str) -> ecr.IRepository:
+    """The repository in `ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME@sha256:…`."""
+    host, _, name = uri.split("@")[0].partition("/")
+    account, _, _, region, *_ = host.split(".")
+    arn = cdk.Stack.of(scope).format_arn(
+        service="ecr", region=region, account=account, resource="repository", resource_name=name
+    )
+    return ecr.Repository.from_repository_attributes(
+        scope, "Repository", repository_arn=arn, repository_name=name
+    )

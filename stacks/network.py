@@ -1,0 +1,125 @@
+"""A VPC for the agent: no way in, and out only to the AWS services it uses."""
+
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from stacks.settings import Network, Settings
+from stacks.stack import EnvironmentStack
+
+HTTPS_PORT = 443
+BIDIRECTIONAL_STREAM_PORT = 8443
+"""Of SageMaker's HTTP/2 streams. On 443 the call hangs without an error."""
+
+_ENDPOINTS = {
+    "SpeechEndpoint": ec2.InterfaceVpcEndpointAwsService.SAGEMAKER_RUNTIME,
+    "BedrockEndpoint": ec2.InterfaceVpcEndpointAwsService.BEDROCK_RUNTIME,
+    "EcrEndpoint": ec2.InterfaceVpcEndpointAwsService.ECR,
+    "EcrDockerEndpoint": ec2.InterfaceVpcEndpointAwsService.ECR_DOCKER,
+    "LogsEndpoint": ec2.InterfaceVpcEndpointAwsService.CLOUDWATCH_LOGS,
+}
+
+
+class NetworkStack(EnvironmentStack):
+    """The environment's own VPC: isolated subnets, and endpoints of the services the agent needs.
+
+    A stack of its own that changes rarely: AgentCore's network interfaces stay up to 8 hours after
+    the runtime is gone and block the subnets' deletion (AgentCore developer guide, "Configure
+    AgentCore for VPC").
+
+    Args:
+        scope: the app.
+        construct_id: `<environment>-Network`.
+        settings: of the environment; has `[network]`.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+        assert settings.network is not None
+        self._network: Network = settings.network
+        super().__init__(
+            scope, construct_id, settings=settings, description="Voice agent: the agent's network"
+        )
+        self.vpc = ec2.Vpc(
+            self,
+            "Vpc",
+            ip_addresses=ec2.IpAddresses.cidr(self._network.cidr),
+            max_azs=len(self._network.az_ids),
+            nat_gateways=0,
+            subnet_configuration=[
+                ec2.SubnetConfiguration(name="Agent", subnet_type=ec2.SubnetType.PRIVATE_ISOLATED)
+            ],
+        )
+        self._place_subnets()
+        self.vpc.add_flow_log(
+            "FlowLog",
+            destination=ec2.FlowLogDestination.to_cloud_watch_logs(self._flow_log_group(settings)),
+            traffic_type=ec2.FlowLogTrafficType.REJECT,
+        )
+        self.agent_security_group = self._agent_security_group()
+        self._endpoints()
+
+    @property
+    def availability_zones(self) -> list[str]:
+        """Stand-ins for zone names, as many as there are subnets.
+
+        The CDK would look the names up in the account when it knows account and Region. Zones are
+        set by id instead: names mean other zones in every account, and AgentCore supports ids.
+        """
+        return [f"zone-{az_id}" for az_id in self._network.az_ids]
+
+    def _place_subnets(self) -> None:
+        for subnet, az_id in zip(self.vpc.isolated_subnets, self._network.az_ids, strict=True):
+            resource = subnet.node.default_child
+            assert isinstance(resource, ec2.CfnSubnet)
+            resource.availability_zone = None
+            resource.availability_zone_id = az_id
+
+    def _flow_log_group(self, settings: Settings) -> logs.LogGroup:
+        return logs.LogGroup(
+            self,
+            "FlowLogs",
+            retention=(
+                logs.RetentionDays.SIX_MONTHS if settings.is_stable else logs.RetentionDays.ONE_WEEK
+            ),
+            removal_policy=(
+                cdk.RemovalPolicy.RETAIN if settings.is_stable else cdk.RemovalPolicy.DESTROY
+            ),
+        )
+
+    def _agent_security_group(self) -> ec2.SecurityGroup:
+        group = ec2.SecurityGroup(
+            self,
+            "AgentSecurityGroup",
+            vpc=self.vpc,
+            description="The agent",
+            allow_all_outbound=False,
+        )
+        # Any address, because S3's are public; the subnets lead nowhere but to the endpoints.
+        group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(HTTPS_PORT), "AWS services")
+        return group
+
+    def _endpoints(self) -> None:
+        group = ec2.SecurityGroup(
+            self,
+            "EndpointSecurityGroup",
+            vpc=self.vpc,
+            description="The AWS services the agent uses",
+            allow_all_outbound=False,
+        )
+        # Left to itself an interface endpoint admits 443 only.
+        for port in (HTTPS_PORT, BIDIRECTIONAL_STREAM_PORT):
+            self.agent_security_group.connections.allow_to(group, ec2.Port.tcp(port))
+        for name, service in _ENDPOINTS.items():
+            self.vpc.add_interface_endpoint(
+                name, service=service, security_groups=[group], open=False
+            )
+        # Image layers come from S3.
+        self.vpc.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3)
+
+    @property
+    def subnet_ids(self) -> Sequence[str]:
+        """Of the agent, one in every zone."""
+        return [subnet.subnet_id for subnet in self.vpc.isolated_subnets]
