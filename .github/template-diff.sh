@@ -3,26 +3,29 @@
 # Usage: template-diff.sh ENVIRONMENT BASE_ASSEMBLY NEW_ASSEMBLY   (folders that `cdk synth` wrote)
 set -euo pipefail
 environment=$1 base=$2 new=$3
-root=$(cd "$(dirname "$0")/.." && pwd)
-export PATH="$root/.venv/bin:$root/node_modules/.bin:$PATH"
+cdk=$(cd "$(dirname "$0")/.." && pwd)/node_modules/.bin/cdk
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-echo '{}' > "$work/empty.json"
-
-# cdk diff writes to stderr; stdout stays this script's.
-compare() { # ASSEMBLY STACK OLD_TEMPLATE
-  cdk diff --app "$1" --template "$3" --no-color --no-notices "$2" 2>&1
-}
+echo '{}' > "$work/nothing.json"
 
 echo "### Templates of \`$environment\`"
+changed=0
 for template in "$new"/*.template.json; do
   stack=$(basename "$template" .template.json)
   old=$base/$stack.template.json
-  [[ -f $old ]] || old=$work/empty.json
+  [[ -f $old ]] || old=$work/nothing.json
   cmp -s "$old" "$template" && continue
-  compare "$new" "$stack" "$old" > "$work/$stack.txt"
-  printf '\n<details><summary>%s</summary>\n\n```diff\n' "$stack"
-  cat "$work/$stack.txt"
-  printf '```\n</details>\n'
+  changed=1
+  # cdk diff writes to stderr.
+  "$cdk" diff --app "$new" --template "$old" --no-color --no-notices "$stack" &> "$work/diff.txt"
+  printf '\n<details><summary>%s</summary>\n\n```diff\n%s\n```\n</details>\n' \
+    "$stack" "$(cat "$work/diff.txt")"
 done
+for template in "$base"/*.template.json; do
+  stack=$(basename "$template" .template.json)
+  [[ -f $template && ! -f $new/$stack.template.json ]] || continue
+  changed=1
+  printf '\n%s is gone: `cdk destroy` it from the base branch.\n' "$stack"
+done
+((changed)) || echo "Nothing changes."
