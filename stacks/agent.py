@@ -10,6 +10,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from stacks.constructs.kokoro_endpoint import KokoroEndpoint
+from stacks.nag import acknowledge
 from stacks.network import NetworkStack
 from stacks.settings import Agent, Settings
 from stacks.stack import EnvironmentStack
@@ -62,11 +63,10 @@ class AgentStack(EnvironmentStack):
         role = self._execution_role(settings)
         endpoint.grant_invoke(role)
         repository.grant_pull(role)
-        cdk.Validations.of(role).acknowledge(
-            cdk.Acknowledgment(
-                id="AwsSolutions-IAM5[Resource::*]",
-                reason="ecr:GetAuthorizationToken, with which a pull begins, takes no resource",
-            )
+        acknowledge(
+            role,
+            "ecr:GetAuthorizationToken, with which a pull begins, takes no resource",
+            "AwsSolutions-IAM5[Resource::*]",
         )
         self.runtime = agentcore.Runtime(
             self,
@@ -86,6 +86,11 @@ class AgentStack(EnvironmentStack):
                 max_lifetime=cdk.Duration.seconds(agent.max_lifetime_s),
             ),
             environment_variables=self._environment(agent, endpoint.endpoint_name),
+        )
+        acknowledge(
+            self.runtime,
+            "The image's repository is made by the same deploy, so its name is not known yet",
+            "Annotation::aws-cdk-lib.aws-bedrockagentcore:containerUriValidationSkipped",
         )
         # Without a version the endpoint would stay at the first one.
         live = self.runtime.add_endpoint(LIVE, version=self.runtime.agent_runtime_version)
@@ -142,8 +147,10 @@ class AgentStack(EnvironmentStack):
             (["logs:DescribeLogGroups"], f"{logs}:*"),
         ):
             role.add_to_policy(iam.PolicyStatement(actions=actions, resources=[resource]))
-            _acknowledge_wildcard(
-                role, resource, "AgentCore names the log group after an id it chooses"
+            acknowledge(
+                role,
+                "AgentCore names the log group after an id it chooses",
+                f"AwsSolutions-IAM5[Resource::{resource}]",
             )
         self._grant_model(role, settings.agent.model_id)
         return role
@@ -172,10 +179,10 @@ class AgentStack(EnvironmentStack):
                 conditions={"StringEquals": {"bedrock:InferenceProfileArn": profile}},
             )
         )
-        _acknowledge_wildcard(
+        acknowledge(
             role,
-            model,
-            "One model, in the Regions its inference profile routes to, through it only",
+            "One model, in the Regions its inference profile routes to, and through it only",
+            f"AwsSolutions-IAM5[Resource::{model}]",
         )
 
     def _environment(self, agent: Agent, endpoint_name: str) -> dict[str, str]:
@@ -193,22 +200,6 @@ class AgentStack(EnvironmentStack):
         if agent.system_prompt is not None:
             environment["VOICE_AGENT_SYSTEM_PROMPT"] = agent.system_prompt
         return environment
-
-
-def _acknowledge_wildcard(role: iam.Role, resource: str, reason: str) -> None:
-    """Explain a wildcard; cdk-nag renders references as `<AWS::Region>` and the like."""
-    stack = cdk.Stack.of(role)
-    rendered = resource
-    for name, token in (
-        ("Partition", stack.partition),
-        ("Region", stack.region),
-        ("AccountId", stack.account),
-    ):
-        if cdk.Token.is_unresolved(token):
-            rendered = rendered.replace(token, f"<AWS::{name}>")
-    cdk.Validations.of(role).acknowledge(
-        cdk.Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{rendered}]", reason=reason)
-    )
 
 
 def _network(

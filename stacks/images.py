@@ -4,6 +4,7 @@ from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecr_assets as ecr_assets
 from constructs import Construct
 
+from stacks.constructs.image_builds import acknowledge_image_builds
 from stacks.constructs.source_image import SourceImage
 from stacks.settings import Settings
 from stacks.stack import EnvironmentStack
@@ -54,3 +55,4 @@ class ImagesStack(EnvironmentStack):
         self.speech_repository: ecr.IRepository = speech.repository
         self.agent_image_uri: str = agent.uri
         self.agent_repository: ecr.IRepository = agent.repository
+        acknowledge_image_builds(self)

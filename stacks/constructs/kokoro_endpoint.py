@@ -14,6 +14,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from stacks.constructs import speech_metrics
+from stacks.nag import acknowledge
 from stacks.settings import Settings
 
 INVOKE_ACTIONS = (
@@ -130,6 +131,12 @@ class KokoroEndpoint(Construct):
                 resources=["*"],  # it has no resources; the namespace is the bound
                 conditions={"StringLike": {"cloudwatch:namespace": "/aws/sagemaker/*"}},
             )
+        )
+        acknowledge(
+            role,
+            "Neither ecr:GetAuthorizationToken nor cloudwatch:PutMetricData takes a resource; the "
+            "second is bound to SageMaker's namespaces",
+            "AwsSolutions-IAM5[Resource::*]",
         )
         return role
 

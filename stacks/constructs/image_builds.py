@@ -1,0 +1,81 @@
+"""What a reviewer asks about the builder of images, which is not ours."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_codebuild as codebuild
+from aws_cdk import aws_lambda as lambda_
+from constructs import IConstruct
+
+from stacks.nag import acknowledge
+
+
+def acknowledge_image_builds(stack: cdk.Stack) -> None:
+    """Accept what cdk-nag finds in `cdklabs.deploy-time-build`: its CodeBuild projects, one an
+    architecture, and the function that starts them.
+    """
+    for construct in stack.node.find_all():
+        if isinstance(construct, codebuild.CfnProject):
+            _acknowledge_project(construct)
+        elif isinstance(construct, lambda_.CfnFunction):
+            _acknowledge_handler(construct)
+
+
+def _acknowledge_project(resource: codebuild.CfnProject) -> None:
+    stack = resource.stack
+    project = _owner(resource)
+    aws = f"arn:{stack.partition}"
+    here = f"{stack.region}:{stack.account}"
+    name = f"<{stack.get_logical_id(resource)}>"
+    bootstrap = f"{aws}:s3:::cdk-hnb659fds-assets-{stack.account}-{stack.region}"
+    acknowledge(
+        project,
+        "The project keeps nothing that could be encrypted: its only output is an image in ECR",
+        "AwsSolutions-CB4",
+    )
+    acknowledge(
+        project,
+        "Read access to public images on ECR Public, where the base image comes from",
+        f"AwsSolutions-IAM4[Policy::{aws}:iam::aws:policy/"
+        "AmazonElasticContainerRegistryPublicReadOnly]",
+    )
+    acknowledge(
+        project,
+        "ecr:GetAuthorizationToken, with which a push begins, takes no resource",
+        "AwsSolutions-IAM5[Resource::*]",
+    )
+    acknowledge(
+        project,
+        "CodeBuild names the log streams and report groups of this project itself",
+        f"AwsSolutions-IAM5[Resource::{aws}:logs:{here}:log-group:/aws/codebuild/{name}:*]",
+        f"AwsSolutions-IAM5[Resource::{aws}:codebuild:{here}:report-group/{name}-*]",
+    )
+    acknowledge(
+        project,
+        "Reads the build context from the bucket of the account's CDK bootstrap, where an asset's "
+        "key is its hash",
+        "AwsSolutions-IAM5[Action::s3:GetBucket*]",
+        "AwsSolutions-IAM5[Action::s3:GetObject*]",
+        "AwsSolutions-IAM5[Action::s3:List*]",
+        f"AwsSolutions-IAM5[Resource::{bootstrap}/*]",
+    )
+
+
+def _acknowledge_handler(resource: lambda_.CfnFunction) -> None:
+    handler = _owner(resource)
+    acknowledge(
+        handler,
+        "The package chooses the runtime its bundle is made for, Node.js 22, which Lambda supports",
+        "AwsSolutions-L1",
+    )
+    acknowledge(
+        handler,
+        "Writing the function's log is all that the policy allows",
+        f"AwsSolutions-IAM4[Policy::arn:{resource.stack.partition}:iam::aws:policy/service-role/"
+        "AWSLambdaBasicExecutionRole]",
+    )
+
+
+def _owner(resource: cdk.CfnResource) -> IConstruct:
+    """The construct that a resource and its role belong to."""
+    owner = resource.node.scope
+    assert owner is not None
+    return owner
