@@ -14,9 +14,9 @@ class ImagesStack(EnvironmentStack):
     """The speech image and the agent's, each with its repository.
 
     With `source = "codebuild"` (the default) the repositories are the environment's own. With
-    `"docker"` the image lies in the repository of the account's CDK bootstrap, which the environment
-    shares and which `cdk destroy` leaves alone (`cdk gc` collects it). With `"digest"` nothing is
-    made.
+    `"docker"` the image lies in the repository of the account's CDK bootstrap, which all
+    environments share and which `cdk destroy` leaves alone (`cdk gc` collects it). With `"digest"`
+    nothing is made.
 
     Args:
         scope: the app.
@@ -46,7 +46,7 @@ class ImagesStack(EnvironmentStack):
             "Agent",
             image=settings.agent.image,
             folder="agent",
-            # AgentCore runs nothing else (its developer guide, "AgentCore Runtime service contract").
+            # AgentCore runs nothing else (its developer guide, "HTTP protocol contract").
             platform=ecr_assets.Platform.LINUX_ARM64,
             build_args={},
             retain=settings.is_stable,

@@ -1,8 +1,5 @@
 """A VPC for the agent: no way in, and out only to the AWS services it uses."""
 
-from collections.abc import Sequence
-
-import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_logs as logs
 from constructs import Construct
@@ -84,9 +81,6 @@ class NetworkStack(EnvironmentStack):
             retention=(
                 logs.RetentionDays.SIX_MONTHS if settings.is_stable else logs.RetentionDays.ONE_WEEK
             ),
-            removal_policy=(
-                cdk.RemovalPolicy.RETAIN if settings.is_stable else cdk.RemovalPolicy.DESTROY
-            ),
         )
 
     def _agent_security_group(self) -> ec2.SecurityGroup:
@@ -118,8 +112,3 @@ class NetworkStack(EnvironmentStack):
             )
         # Image layers come from S3.
         self.vpc.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3)
-
-    @property
-    def subnet_ids(self) -> Sequence[str]:
-        """Of the agent, one in every zone."""
-        return [subnet.subnet_id for subnet in self.vpc.isolated_subnets]

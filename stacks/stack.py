@@ -29,5 +29,13 @@ class EnvironmentStack(cdk.Stack):
             termination_protection=settings.is_stable,
             permissions_boundary=cdk.PermissionsBoundary.from_name(boundary) if boundary else None,
         )
+        # Log groups a library makes are kept unless told. A first deploy that fails keeps none: the
+        # names that services choose must be free for the next one.
+        cdk.RemovalPolicies.of(self).apply(
+            cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+            if settings.is_stable
+            else cdk.RemovalPolicy.DESTROY,
+            apply_to_resource_types=["AWS::Logs::LogGroup"],
+        )
         for key, value in ({"environment": settings.name} | settings.tags).items():
             cdk.Tags.of(self).add(key, value)

@@ -32,8 +32,8 @@ PROVISION_S = 1800
 (measured in aws-samples/sample-kokoro-tts-for-ai-agents)."""
 
 ADMITTED_PER_TARGET = 2
-"""Sessions an instance admits for each it is meant to hold. A new instance takes minutes, so a burst
-is carried by the ones there are; beyond this they refuse rather than slow everybody down."""
+"""Sessions an instance admits for each it is meant to hold. A new instance takes minutes, so a
+burst is carried by the ones there are; beyond this they refuse rather than slow everybody down."""
 SCALE_IN_BELOW = 0.4
 """Of the target. Even when one of two instances goes, the other is then below the target."""
 SCALE_IN_MINUTES = 15
@@ -98,12 +98,6 @@ class KokoroEndpoint(Construct):
             log_group_name=f"/aws/sagemaker/Endpoints/{self.endpoint_name}",
             retention=(
                 logs.RetentionDays.SIX_MONTHS if settings.is_stable else logs.RetentionDays.ONE_WEEK
-            ),
-            # EXCEPT_ON_CREATE: a first deploy that fails must not leave a name that the next needs.
-            removal_policy=(
-                cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
-                if settings.is_stable
-                else cdk.RemovalPolicy.DESTROY
             ),
         )
 
@@ -227,6 +221,18 @@ class KokoroEndpoint(Construct):
         target = autoscaling.ScalableTarget(
             self,
             "Scaling",
+            # The service-linked role, which is what is used whatever is given. Without it the CDK
+            # would make a role with no permissions and no use.
+            role=iam.Role.from_role_arn(
+                self,
+                "ScalingRole",
+                cdk.Stack.of(self).format_arn(
+                    service="iam",
+                    region="",
+                    resource="role/aws-service-role/sagemaker.application-autoscaling.amazonaws.com",
+                    resource_name="AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint",
+                ),
+            ),
             service_namespace=autoscaling.ServiceNamespace.SAGEMAKER,
             scalable_dimension="sagemaker:variant:DesiredInstanceCount",
             resource_id=f"endpoint/{self.endpoint_name}/variant/{speech_metrics.VARIANT}",

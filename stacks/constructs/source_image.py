@@ -3,8 +3,11 @@
 from pathlib import Path
 
 import aws_cdk as cdk
+from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecr_assets as ecr_assets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
 from cdklabs.deploy_time_build import ContainerImageBuild
 from constructs import Construct
 
@@ -91,8 +94,24 @@ class SourceImage(Construct):
             # It appends a random part, because a tag that exists cannot be pushed again.
             tag_prefix=f"{source_hash}-",
         )
+        _own_build_logs(build)
         random_part = cdk.Fn.select(1, cdk.Fn.split("-", build.image_tag))
         self.uri = f"{self.repository.repository_uri}:{source_hash}-{random_part}"
+
+
+def _own_build_logs(build: ContainerImageBuild) -> None:
+    """Make the builds' log group before CodeBuild does, which would keep it for ever."""
+    role = build.grant_principal
+    assert isinstance(role, iam.Role)
+    project = role.node.scope
+    assert isinstance(project, codebuild.Project)
+    log_group = logs.LogGroup(
+        project,
+        "Logs",
+        log_group_name=f"/aws/codebuild/{project.project_name}",
+        retention=logs.RetentionDays.ONE_MONTH,
+    )
+    build.node.add_dependency(log_group)
 
 
 def _existing(scope: Construct, uri: str) -> ecr.IRepository:
