@@ -68,7 +68,15 @@ class KokoroEndpoint(Construct):
         self.endpoint_arn: str = cdk.Stack.of(self).format_arn(
             service="sagemaker", resource="endpoint", resource_name=self.endpoint_name
         )
-        log_group = self._log_group(settings)
+        log_group = logs.LogGroup(
+            self,
+            "Logs",
+            # The name is SageMaker's choice.
+            log_group_name=f"/aws/sagemaker/Endpoints/{self.endpoint_name}",
+            retention=(
+                logs.RetentionDays.SIX_MONTHS if settings.is_stable else logs.RetentionDays.ONE_WEEK
+            ),
+        )
         role = self._role(repository, log_group)
         config = self._config(settings, image_uri, role)
         alarms = self._alarms(settings, alarm_topic)
@@ -91,21 +99,11 @@ class KokoroEndpoint(Construct):
             grantee=grantee, actions=list(INVOKE_ACTIONS), resource_arns=[self.endpoint_arn]
         )
 
-    def _log_group(self, settings: Settings) -> logs.LogGroup:
-        return logs.LogGroup(
-            self,
-            "Logs",
-            log_group_name=f"/aws/sagemaker/Endpoints/{self.endpoint_name}",
-            retention=(
-                logs.RetentionDays.SIX_MONTHS if settings.is_stable else logs.RetentionDays.ONE_WEEK
-            ),
-        )
-
     def _role(self, repository: ecr.IRepository, log_group: logs.LogGroup) -> iam.Role:
         """What SageMaker does in the container's name: pull it, log, publish instance metrics.
 
-        Not CreateLogGroup: an instance that ends after the stack would leave a group behind
-        (SageMaker developer guide, "CreateModel API: Execution Role Permissions").
+        No more than SageMaker's developer guide lists under "CreateModel API: Execution Role
+        Permissions", and of logs this endpoint's only.
         """
         role = iam.Role(
             self,
@@ -118,7 +116,24 @@ class KokoroEndpoint(Construct):
             description=f"SageMaker runs {self.endpoint_name} with it",
         )
         repository.grant_pull(role)
-        log_group.grant_write(role)
+        # Without the `:*` of the group's attribute, which stands for the streams in it.
+        group_arn = cdk.Stack.of(self).format_arn(
+            service="logs",
+            resource="log-group",
+            resource_name=log_group.log_group_name,
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        )
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=[
+                    "logs:CreateLogGroup",
+                    "logs:CreateLogStream",
+                    "logs:DescribeLogStreams",
+                    "logs:PutLogEvents",
+                ],
+                resources=[group_arn, log_group.log_group_arn],
+            )
+        )
         role.add_to_policy(
             iam.PolicyStatement(
                 actions=["cloudwatch:PutMetricData"],
