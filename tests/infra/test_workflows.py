@@ -1,6 +1,7 @@
 """The workflows in .github/: who may do what, and whether they fit the environments."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from stacks.settings import ENVIRONMENTS, load
+from stacks.settings import load
+from tests.infra.conftest import Assembly
+from tests.infra.synthesis import ENVIRONMENT_NAMES
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = ROOT / ".github/workflows"
 NAMES = sorted(path.stem for path in WORKFLOWS.glob("*.yml"))
-ENVIRONMENT_NAMES = sorted(path.stem for path in ENVIRONMENTS.glob("*.toml"))
 WITH_CREDENTIALS = ["deploy", "destroy"]
 
 
@@ -40,6 +42,14 @@ def role_duration_s(name: str) -> int:
         if "configure-aws-credentials" in step.get("uses", "")
     )
     return duration
+
+
+def properties(template: dict[str, Any], resource_type: str) -> list[dict[str, Any]]:
+    return [
+        resource["Properties"]
+        for resource in template["Resources"].values()
+        if resource["Type"] == resource_type
+    ]
 
 
 def test_zizmor_finds_nothing() -> None:
@@ -148,6 +158,54 @@ def test_credentials_last_as_long_as_the_job(name: str) -> None:
     assert timeout_s <= hosted_runner_limit_s
 
 
+def test_a_deploy_ends_before_its_credentials(assembly: Assembly, environment: str) -> None:
+    """A rollout waits for 30-minute conversations; with settings that wait longer than the job,
+    nobody would see how it ends.
+    """
+    templates = assembly(environment).templates
+    (endpoint,) = properties(templates["Speech"], "AWS::SageMaker::Endpoint")
+    rollout = endpoint["DeploymentConfig"]["BlueGreenUpdatePolicy"]
+    builds = properties(templates["Images"], "AWS::CodeBuild::Project")
+    build_min = max((project.get("TimeoutInMinutes", 60) for project in builds), default=0)
+    everything_else_s = 1800
+    needed_s = rollout["MaximumExecutionTimeoutInSeconds"] + 60 * build_min + everything_else_s
+    assert needed_s <= only_job("deploy")["timeout-minutes"] * 60
+
+
 def test_images_are_built_without_attestations() -> None:
     """With them an image is an index of manifests, and SageMaker does not start it."""
     assert only_job("deploy")["env"]["BUILDX_NO_DEFAULT_ATTESTATIONS"] == "1"
+
+
+@pytest.fixture(scope="session")
+def cdk_command_line() -> None:
+    subprocess.run(["make", "--silent", "node_modules/.stamp"], cwd=ROOT, check=True, timeout=150)
+
+
+@pytest.mark.usefixtures("cdk_command_line")
+def test_the_comment_shows_what_changes_in_the_templates(
+    assembly: Assembly, tmp_path: Path
+) -> None:
+    """A reviewer sees a construct's one line, not the policy it opens."""
+    new = assembly("dev").folder
+    base = shutil.copytree(new, tmp_path / "base")
+    speech = base / "dev-Speech.template.json"
+    speech.write_text(
+        speech.read_text().replace(
+            '"TerminationWaitInSeconds": 1800', '"TerminationWaitInSeconds": 0'
+        )
+    )
+    (base / "dev-Agent.template.json").rename(base / "dev-Former.template.json")
+
+    def shown(old: Path) -> str:
+        return subprocess.run(
+            [ROOT / ".github/template-diff.sh", "dev", old, new],
+            capture_output=True, text=True, timeout=120, check=True,
+        ).stdout  # fmt: skip
+
+    text = shown(base)
+    assert re.findall(r"<summary>(.*)</summary>", text) == ["dev-Agent", "dev-Speech"]
+    assert re.search(r"\[-\] 0\n.*\[\+\] 1800", text)
+    assert "[+] AWS::BedrockAgentCore::Runtime" in text
+    assert "dev-Former is gone" in text
+    assert shown(new) == "### Templates of `dev`\nNothing changes.\n"
