@@ -64,12 +64,15 @@ _LETTER_MARKER = re.compile(r"(?:[a-z]|[ivx]{1,5})[.)][ \t]")
 _PARTIAL_LETTER_MARKER = re.compile(r"(?:[a-z]|[ivx]{1,5})[.)]?")
 _ADDRESS_PART = re.compile(r"://|www\.|[@/\\=&#]")
 _CODE_GOES_ON = re.compile(r"[(\[/_=@&\d]")
-# What shows that a quotation is only a part of its sentence, in Japanese and in Chinese.
+# What shows that a quotation is only a part of its sentence: in Japanese a particle, in Chinese and
+# Japanese a pronoun and a verb of saying.
 _QUOTE_GOES_ON = re.compile(
-    r"と(?!ても|にかく|ころ|き|りあえず)|って|など|を|の(?!ち)|が|は(?!い|じ)|に(?!ほ)|で(?!も|は|す)"
-    r"|[^，。！？、\s]{0,3}?[说說道问問喊叫答]"
+    r"と(?![てにこきり])|って|など|を|の(?!ち)|が|は(?![いじ])|に(?!ほ)|で(?![もはす])"
+    r"|(?:[他她它我你您谁]们?[^，。！？、\s]?)?[说說道问問喊叫答]|彼女?は[^，。！？、\s]{0,3}?[言聞答叫]"
 )
-_NO_QUOTE_VERB_YET = re.compile(r"[^，。！？、\s]{0,3}")
+_QUOTE_MAY_GO_ON = re.compile(
+    r"[とのはにでっな]|[他她它我你您谁]们?[^，。！？、\s]?|彼女?(?:は[^，。！？、\s]{0,3})?"
+)
 _FENCE = re.compile(r"(`+|~+)[^`\n]*(\n?)")
 _LINK = re.compile(r"\[[^\]\n]*\](?:(?=[^(])|\((?:[^()\n]|\([^()\n]*\))*\))")
 _TAG = re.compile(r"<(?:/?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?|[^\s<>]+|!--[^\n]*?--)>")
@@ -280,7 +283,7 @@ class SentenceEnds:
         if stop.run == "．" and stop.follower.isalnum():  # a full-width 3．5
             return False
         if any(closer in _QUOTES for closer in stop.closers):
-            stop.settle(_NO_QUOTE_VERB_YET)
+            stop.settle(_QUOTE_MAY_GO_ON)
             return not _QUOTE_GOES_ON.match(stop.text, stop.end)
         return True
 
