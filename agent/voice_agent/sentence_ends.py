@@ -63,6 +63,7 @@ _LIST_ITEM = re.compile(r"[-*+•–—◦▪‣·][ \t]|\(?(?:\d{1,3}|[A-Za-z]|
 _LETTER_MARKER = re.compile(r"(?:[a-z]|[ivx]{1,5})[.)][ \t]")
 _PARTIAL_LETTER_MARKER = re.compile(r"(?:[a-z]|[ivx]{1,5})[.)]?")
 _ADDRESS_PART = re.compile(r"://|www\.|[@/\\=&#]")
+_AMOUNT = re.compile(r"[^\w\s]?\d[\d.,:]*")
 _CODE_GOES_ON = re.compile(r"[(\[/_=@&\d]")
 # What shows that a quotation is only a part of its sentence: in Japanese a particle, in Chinese and
 # Japanese a pronoun and a verb of saying.
@@ -293,8 +294,7 @@ class SentenceEnds:
             return True
         if stop.encloses or stop.follower in _DASHES:  # «—¿Vienes? —preguntó»
             return False
-        first = _WORD.search(stop.text, stop.start, stop.at)
-        if first and first[0][0].islower():  # whoever writes without capitals
+        if _without_capitals(stop):
             return True
         # "Yahoo! is big" goes on; "Oh no! what now" does not.
         return "?" in stop.run or (stop.before != [] and stop.before[-1][0].islower())
@@ -360,7 +360,8 @@ class SentenceEnds:
         if letter.isdigit() or letter in _SIGNS or "(" in (skipped := stop.skipped()):
             return False
         if letter.islower():
-            return kind is Abbreviation.LABEL and word in self._words.short  # "no. we tried"
+            everyday = kind is Abbreviation.LABEL and word in self._words.short
+            return everyday and _without_capitals(stop)  # "it says no. we tried"
         if not letter.isalpha():
             return True
         if not letter.isupper():  # a script without capitals
@@ -479,11 +480,11 @@ class SentenceEnds:
             return go_on
         bare = own.strip(_OPENERS + _BRACKETS)
         letters = bare.replace("'", "").replace("’", "")
-        if bare.isdigit() or own[-1:] in ")%":
+        if _AMOUNT.fullmatch(bare) or own[-1:] in ")%":
             return stop.end
         if len(bare) < 2 or not letters.isalpha() or bare.isupper():
             return go_on
-        if self._abbreviation(bare) is not None:
+        if self._abbreviation(bare) is not None and bare.lower() not in self._words.short:
             return go_on
         ends = bare.islower() or self._opens(following) or stop.at - stop.start <= len(own)
         return stop.end if ends else go_on
@@ -504,6 +505,12 @@ class SentenceEnds:
         """Whether ``word`` opens sentences."""
         word = word.lower()
         return word in self._words.openers or word.split("'")[0] in self._words.openers
+
+
+def _without_capitals(stop: _Stop) -> bool:
+    """Whether the sentence begins in lower case, as in hasty messages."""
+    first = _WORD.search(stop.text, stop.start, stop.at)
+    return first is not None and first[0][0].islower()
 
 
 def _is_street(stop: _Stop) -> bool:

@@ -70,8 +70,8 @@ _TABLES: dict[str, dict[str, str]] = {
             para paras ext apt ste rm hwy rte tel ph app appx bk ser iss bldg ll nn""",
         "unit": """sec secs min mins hr hrs in ins ft yd yds mi oz lb lbs gal gals qt qts pt pts
             tbsp tsp yr yrs mo mos wk wks mm cm km kg mg ml sq cu hz khz mhz gb mb kb mph rpm""",
-        "open": """co cos bros assn assoc univ inst dept dist div est max avg std dev ave blvd pkwy
-            expy esq mfg mgr mgmt intl natl govt misc cont appt acct adj adv attn diff exec qty
+        "open": """co cos bros assn assoc univ inst dept dist div est max avg std dev temp ave blvd
+            pkwy expy esq mfg mgr mgmt intl natl govt misc cont appt acct adj adv attn diff exec qty
             prev al aka asap a.s.a.p r.s.v.p St Rd Ln Pl Sq Ct Ter Hts Jan Feb Mar Apr Jun Jul
             Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Weds Thu Thur Thurs Fri Sat Sun Ala Ariz
             Ark Calif Colo Conn Del Fla Ga Ill Ind Kan Ky La Mass Md Mich Minn Miss Mo Neb Nev
