@@ -7,6 +7,8 @@ from constructs import IConstruct
 
 from stacks.nag import acknowledge
 
+MANAGED_POLICY = "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy"
+
 
 def acknowledge_image_builds(stack: cdk.Stack) -> None:
     """Accept what cdk-nag finds in `cdklabs.deploy-time-build`: its CodeBuild projects, one an
@@ -34,8 +36,7 @@ def _acknowledge_project(resource: codebuild.CfnProject) -> None:
     acknowledge(
         project,
         "Read access to public images on ECR Public, where the base image comes from",
-        f"AwsSolutions-IAM4[Policy::{aws}:iam::aws:policy/"
-        "AmazonElasticContainerRegistryPublicReadOnly]",
+        f"{MANAGED_POLICY}/AmazonElasticContainerRegistryPublicReadOnly]",
     )
     acknowledge(
         project,
@@ -69,8 +70,7 @@ def _acknowledge_handler(resource: lambda_.CfnFunction) -> None:
     acknowledge(
         handler,
         "Writing the function's log is all that the policy allows",
-        f"AwsSolutions-IAM4[Policy::arn:{resource.stack.partition}:iam::aws:policy/service-role/"
-        "AWSLambdaBasicExecutionRole]",
+        f"{MANAGED_POLICY}/service-role/AWSLambdaBasicExecutionRole]",
     )
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from aws_cdk.assertions import Template
 
-from stacks.settings import load
-from tests.infra.synthesis import ENVIRONMENT_NAMES, Synthesis, synthesize
+from stacks.settings import ENVIRONMENTS, load
+from tests.infra.synthesis import ENVIRONMENT_NAMES, OTHERS, Synthesis, synthesize
 
 Assembly = Callable[[str], Synthesis]
 Templates = Callable[[str, str], Template]
@@ -14,14 +14,14 @@ Templates = Callable[[str, str], Template]
 
 @pytest.fixture(scope="session")
 def assembly(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
-    """`assembly("dev")`: that environment's synthesis."""
+    """`assembly("dev")`: the synthesis of that environment, or of one in `tests/infra`."""
     done: dict[str, Synthesis] = {}
 
-    def of(environment: str) -> Synthesis:
-        if environment not in done:
-            folder = tmp_path_factory.mktemp(f"cdk-{environment}-")
-            done[environment] = synthesize(load(environment), folder)
-        return done[environment]
+    def of(name: str) -> Synthesis:
+        if name not in done:
+            settings = load(name, ENVIRONMENTS if name in ENVIRONMENT_NAMES else OTHERS)
+            done[name] = synthesize(settings, tmp_path_factory.mktemp(f"cdk-{name}-"))
+        return done[name]
 
     return of
 
@@ -29,10 +29,18 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
 @pytest.fixture(scope="session")
 def template(assembly: Assembly) -> Templates:
     """`template("dev", "Speech")`: a stack's template, to assert on."""
-    return lambda environment, stack: Template.from_json(assembly(environment).templates[stack])
+    return lambda name, stack: Template.from_json(assembly(name).templates[stack])
 
 
 @pytest.fixture(scope="session", params=ENVIRONMENT_NAMES)
 def environment(request: pytest.FixtureRequest) -> str:
     """The name of each environment in turn."""
     return str(request.param)
+
+
+@pytest.fixture(
+    scope="session", params=[*ENVIRONMENT_NAMES, *sorted(file.stem for file in OTHERS.glob("*"))]
+)
+def synthesis(request: pytest.FixtureRequest, assembly: Assembly) -> Synthesis:
+    """Each environment in turn, and those in `tests/infra` that use what no environment does."""
+    return assembly(str(request.param))

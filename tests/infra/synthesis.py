@@ -20,6 +20,9 @@ import app as cdk_app
 from stacks.settings import ENVIRONMENTS, Settings
 
 ROOT = Path(__file__).parents[2]
+OTHERS = Path(__file__).parent / "environments"
+"""Environments that exist for the tests only."""
+
 ENVIRONMENT_NAMES = sorted(file.stem for file in ENVIRONMENTS.glob("*.toml"))
 
 
@@ -39,6 +42,17 @@ class Finding:
     path: str
     rule: str
     description: str
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A resource in a template."""
+
+    stack: str
+    name: str
+    type: str
+    properties: dict[str, Any]
+    whole: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,15 @@ class Synthesis:
             for name, stack in sorted(stacks.items())
             if stack["type"] == "aws:cloudformation:stack"
         }
+
+    def resources(self, kind: str = "") -> list[Resource]:
+        """All resources, or those of one type."""
+        return [
+            Resource(stack, name, resource["Type"], resource.get("Properties", {}), resource)
+            for stack, template in self.templates.items()
+            for name, resource in template["Resources"].items()
+            if kind in ("", resource["Type"])
+        ]
 
     def findings(self, pack: NagPack) -> list[Finding]:
         """What the rules of a pack say about all resources."""
