@@ -39,6 +39,3 @@ class EnvironmentStack(cdk.Stack):
         )
         for key, value in ({"environment": settings.name} | settings.tags).items():
             cdk.Tags.of(self).add(key, value)
-        if not settings.is_stable:
-            # The logs of builds and custom resources, too, whose constructs would keep them.
-            cdk.RemovalPolicies.of(self).destroy(apply_to_resource_types=["AWS::Logs::LogGroup"])

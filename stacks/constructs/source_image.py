@@ -50,8 +50,8 @@ class SourceImage(Construct):
         self.repository: ecr.IRepository
         """Grant pulling on this."""
         self.uri: str
-        """Whole, with tag or digest: another image is another text, also in the template of a stack
-        that takes it from here. The CLI skips a stack whose template is unchanged."""
+        """Whole, and another text for another source: in the template of a stack that takes it from
+        here, too, for the CLI skips a stack whose template is unchanged."""
         if image.uri is not None:
             self.repository = _existing(self, image.uri)
             self.uri = image.uri
@@ -95,8 +95,11 @@ class SourceImage(Construct):
             tag_prefix=f"{source_hash}-",
         )
         _own_build_logs(build)
-        random_part = cdk.Fn.select(1, cdk.Fn.split("-", build.image_tag))
-        self.uri = f"{self.repository.repository_uri}:{source_hash}-{random_part}"
+        output = cdk.CfnOutput(
+            self, "Uri", value=f"{self.repository.repository_uri}:{build.image_tag}"
+        )
+        output.override_logical_id(f"{construct_id}Image{source_hash}")
+        self.uri = cdk.Fn.get_stack_output(cdk.Stack.of(self).stack_name, output.logical_id)
 
 
 def _own_build_logs(build: ContainerImageBuild) -> None:
