@@ -7,34 +7,35 @@ import sys
 from pathlib import Path
 
 from ops.agentcore import QUALIFIER
-from ops.aws import AWS_ERRORS, Account, OpsError, connect, explain
+from ops.aws import AWS_ERRORS, OpsError, connect, explain
 from ops.findings import report
-from stacks.settings import SettingsError, load
+from stacks.settings import Settings, SettingsError, load
 
 # `agent/` is an image's build context, not an installed package.
 sys.path.append(str(Path(__file__).resolve().parent.parent / "agent"))
 
 
-def _preflight(account: Account, _: argparse.Namespace) -> int:
+def _preflight(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops.preflight import preflight
 
-    return report(preflight(account))
+    return report(preflight(connect(settings, arguments.region)))
 
 
-def _smoke(account: Account, arguments: argparse.Namespace) -> int:
+def _smoke(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops.smoke import smoke
 
+    account = connect(settings, arguments.region)
     token = os.environ.get("VOICE_AGENT_TOKEN")
     return report(smoke(account, token=token, qualifier=arguments.qualifier, wait_s=arguments.wait))
 
 
-def _presign(account: Account, arguments: argparse.Namespace) -> int:
+def _presign(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops.agentcore import new_session_id
     from ops.presign import presign
 
     print(
         presign(
-            account,
+            connect(settings, arguments.region),
             session_id=arguments.session or new_session_id(),
             expires_s=arguments.expires,
             qualifier=arguments.qualifier,
@@ -43,7 +44,7 @@ def _presign(account: Account, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _capacity(account: Account, arguments: argparse.Namespace) -> int:
+def _capacity(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops import capacity
 
     demand = capacity.Demand(
@@ -54,8 +55,8 @@ def _capacity(account: Account, arguments: argparse.Namespace) -> int:
     )
     return asyncio.run(
         capacity.measure(
-            account,
-            endpoint_name=arguments.endpoint or account.settings.endpoint_name,
+            connect(settings, arguments.region),
+            endpoint_name=arguments.endpoint or settings.endpoint_name,
             ladder=arguments.ladder,
             utterances=arguments.utterances,
             demand=demand,
@@ -63,7 +64,7 @@ def _capacity(account: Account, arguments: argparse.Namespace) -> int:
     )
 
 
-def _cost(account: Account, arguments: argparse.Namespace) -> int:
+def _cost(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops import cost
 
     turn = cost.Turn(
@@ -72,28 +73,32 @@ def _cost(account: Account, arguments: argparse.Namespace) -> int:
         output_tokens=arguments.output_tokens,
         vcpu=arguments.vcpu,
         memory_gb=arguments.memory_gb,
+        turns_a_conversation=arguments.turns,
     )
-    print("\n".join(cost.lines(account.settings, account.region, turn)))
+    print("\n".join(cost.lines(settings, arguments.region or settings.region, turn)))
     return 0
 
 
-def _orphans(account: Account, arguments: argparse.Namespace) -> int:
+def _orphans(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops.orphans import clear
 
-    return clear(account, delete=arguments.delete)
+    return clear(connect(settings, arguments.region), delete=arguments.delete)
 
 
 def _ladder(text: str) -> list[int]:
-    steps = [int(step) for step in text.split(",")]
-    if not steps or steps != sorted(set(steps)) or steps[0] < 1:
-        raise ValueError
+    steps = [int(step) if step.isdigit() else 0 for step in text.split(",")]
+    if steps != sorted(set(steps)) or steps[0] < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be growing numbers, such as 1,2,4")
     return steps
 
 
 def _fraction(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value < 1:
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"{text!r}: must lie between 0 and 1")
     return value
 
 
@@ -139,6 +144,7 @@ def _parser() -> argparse.ArgumentParser:
 
     cost = command("cost", _cost, "what the environment costs at list prices")
     cost.add_argument("--turn-s", type=float, default=20, help="from prompt to end of playback")
+    cost.add_argument("--turns", type=int, default=8, help="of a conversation, on average")
     cost.add_argument("--input-tokens", type=int, default=800, help="of the model, a turn")
     cost.add_argument("--output-tokens", type=int, default=120, help="of the model, a turn")
     cost.add_argument("--vcpu", type=float, default=0.1, help="in use by the agent, on average")
@@ -153,8 +159,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run a command: 0 all is well, 1 a check found a problem or AWS failed, 2 bad usage."""
     arguments = _parser().parse_args(argv)
     try:
-        account = connect(load(arguments.env), arguments.region)
-        return int(arguments.run(account, arguments))
+        return int(arguments.run(load(arguments.env), arguments))
     except SettingsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -41,10 +41,13 @@ class Account:
         self.session = session
         self.settings = settings
         self.region = str(session.region_name)
+        self._clients: dict[str, Any] = {}
 
     def client(self, service: str) -> Any:
-        """A boto3 client of `service`."""
-        return self.session.client(service, config=_CONFIG)
+        """The boto3 client of `service`."""
+        if service not in self._clients:
+            self._clients[service] = self.session.client(service, config=_CONFIG)
+        return self._clients[service]
 
     def stack_name(self, part: str) -> str:
         """The name of one of the environment's stacks."""

@@ -27,6 +27,7 @@ class Turn:
         output_tokens: of the reply.
         vcpu: that the agent works with, in virtual CPUs.
         memory_gb: that the agent's session holds, in GB.
+        turns_a_conversation: after the last one the session idles until its time-out.
     """
 
     duration_s: float
@@ -34,6 +35,7 @@ class Turn:
     output_tokens: int
     vcpu: float
     memory_gb: float
+    turns_a_conversation: int
 
 
 def load_prices(path: Path = PRICES) -> dict[str, Any]:
@@ -51,24 +53,26 @@ def hourly_instances(settings: Settings) -> tuple[float, float]:
     return sum(part * low for part, low, _ in parts), sum(part * high for part, _, high in parts)
 
 
-def per_thousand_turns(turn: Turn, prices: dict[str, Any], model: str) -> tuple[float, float]:
-    """USD for AgentCore and for the model in a thousand turns.
-
-    Raises:
-        OpsError: there is no price for the model.
+def agentcore_usd(turn: Turn, idle_timeout_s: int, prices: dict[str, Any]) -> float:
+    """What AgentCore asks for a thousand turns: CPU while it works, memory as long as a session
+    lives, which is until its idle time-out after the last turn.
     """
-    agentcore = prices["agentcore"]
-    hours = TURNS * turn.duration_s / 3600
-    runtime = hours * (
-        turn.vcpu * agentcore["vcpu_hour_usd"] + turn.memory_gb * agentcore["gb_hour_usd"]
-    )
-    price = _price(prices["models"], model)
+    price = prices["agentcore"]
+    conversations = TURNS / turn.turns_a_conversation
+    turns_h = TURNS * turn.duration_s / 3600
+    idle_h = conversations * idle_timeout_s / 3600
+    memory_gb_h = (turns_h + idle_h) * turn.memory_gb
+    return float(turns_h * turn.vcpu * price["vcpu_hour_usd"] + memory_gb_h * price["gb_hour_usd"])
+
+
+def model_usd(turn: Turn, price: dict[str, Any]) -> float:
+    """What Bedrock asks for a thousand turns."""
     tokens = turn.input_tokens * price["input_usd"] + turn.output_tokens * price["output_usd"]
-    return runtime, TURNS * tokens / 1_000_000
+    return float(TURNS * tokens / 1_000_000)
 
 
 def lines(
-    settings: Settings, region: str, turn: Turn, prices: dict[str, Any] | None = None
+    settings: Settings, region: str | None, turn: Turn, prices: dict[str, Any] | None = None
 ) -> list[str]:
     """The costs, with how they are reckoned.
 
@@ -87,7 +91,7 @@ def lines(
     usd = instance["usd"]
     told = [
         f"{settings.name} at list prices of {prices['as_of']}, USD, {prices['region']}"
-        + ("" if region == prices["region"] else f"; {region} differs"),
+        + ("" if region in (None, prices["region"]) else f"; {region} differs"),
         "(*: not checked against AWS's price list; sources in ops/prices.toml)",
         "",
         f"speech   {low:.2f} to {high:.2f} × {speech.instance_type} {how}, {usd:.4f} an hour"
@@ -100,16 +104,18 @@ def lines(
         *_fixed(settings, prices["fixed"]),
     ]
     model = _price(prices["models"], settings.agent.model_id)
-    runtime, tokens = per_thousand_turns(turn, prices, settings.agent.model_id)
     agentcore = prices["agentcore"]
+    idle_s = settings.agent.idle_timeout_s
     return [
         *told,
-        f"agent    {runtime:.2f} per {TURNS} turns: {TURNS} × {turn.duration_s:.0f} s × "
-        f"({turn.vcpu} vCPU × {agentcore['vcpu_hour_usd']} + {turn.memory_gb} GB × "
-        f"{agentcore['gb_hour_usd']}) an hour{_star(agentcore)}",
-        f"model    {tokens:.2f} per {TURNS} turns: {TURNS} × ({turn.input_tokens} × "
-        f"{model['input_usd']} + {turn.output_tokens} × {model['output_usd']}) per million tokens"
-        f"{_star(model)}",
+        f"agent    {agentcore_usd(turn, idle_s, prices):.2f} per {TURNS} turns: {TURNS} × "
+        f"{turn.duration_s:.0f} s × ({turn.vcpu} vCPU × {agentcore['vcpu_hour_usd']} + "
+        f"{turn.memory_gb} GB × {agentcore['gb_hour_usd']}) an hour, and once in "
+        f"{turn.turns_a_conversation} turns {idle_s} s idle × {turn.memory_gb} GB"
+        f"{_star(agentcore)}",
+        f"model    {model_usd(turn, model):.2f} per {TURNS} turns: {TURNS} × "
+        f"({turn.input_tokens} × {model['input_usd']} + {turn.output_tokens} × "
+        f"{model['output_usd']}) per million tokens{_star(model)}",
     ]
 
 

@@ -14,6 +14,7 @@ Nothing is an orphan while the stack it belongs to exists.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -55,7 +56,7 @@ class Orphan:
 
 
 def find(account: Account) -> Iterator[Orphan]:
-    """Everything the environment left behind.
+    """Everything the environment left behind, each once.
 
     Raises:
         ClientError, BotoCoreError: a service cannot be asked.
@@ -66,12 +67,17 @@ def find(account: Account) -> Iterator[Orphan]:
         living.add("speech")
     if account.runtime() is not None:
         living.add("agent")
-    yield from _log_groups(account, living)
-    if "speech" not in living:
-        yield from _scaling(account)
-    yield from _tagged(account)
-    if "agent" not in living:
-        yield from _interfaces(account)
+    seen = set()
+    for orphan in chain(
+        _log_groups(account, living),
+        _scaling(account) if "speech" not in living else (),
+        _tagged(account),
+        _interfaces(account) if "agent" not in living else (),
+    ):
+        # A log group may be known both by its name and by its tag.
+        if (key := (orphan.operation, orphan.name)) not in seen:
+            seen.add(key)
+            yield orphan
 
 
 def _log_groups(account: Account, living: set[str]) -> Iterator[Orphan]:

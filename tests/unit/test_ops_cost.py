@@ -1,0 +1,125 @@
+"""`ops cost`: the arithmetic, the schedule, and that every figure has its date and source."""
+
+import datetime as dt
+
+import pytest
+
+from ops import cost
+from ops.aws import OpsError
+from ops.schedule import NotWeeklyError, bounds, moments
+from stacks.settings import ENVIRONMENTS, Instances, Schedule, load
+
+HOUR = 60
+DAY = 24 * HOUR
+TURN = cost.Turn(
+    duration_s=36,
+    input_tokens=1000,
+    output_tokens=100,
+    vcpu=0.5,
+    memory_gb=1.0,
+    turns_a_conversation=10,
+)
+
+
+def action(name: str, cron: str, minimum: int, maximum: int) -> Schedule:
+    return Schedule(name=name, cron=cron, minimum=minimum, maximum=maximum)
+
+
+@pytest.mark.parametrize(
+    ("cron", "expected"),
+    [
+        ("cron(0 7 ? * MON *)", [DAY + 7 * HOUR]),
+        ("cron(30 7 ? * 2 *)", [DAY + 7 * HOUR + 30]),
+        ("cron(0 7 ? * MON-WED *)", [day * DAY + 7 * HOUR for day in (1, 2, 3)]),
+        ("cron(0 7 ? * FRI-MON *)", [day * DAY + 7 * HOUR for day in (0, 1, 5, 6)]),
+        (
+            "cron(0 6,18 ? * SUN,SAT *)",
+            [day * DAY + hour * HOUR for day in (0, 6) for hour in (6, 18)],
+        ),
+        ("cron(0 0 * * ? *)", [day * DAY for day in range(7)]),
+    ],
+)
+def test_a_weekly_cron_fires_when_aws_says(cron: str, expected: list[int]) -> None:
+    """AWS counts days from Sunday as 1, other crons from Sunday as 0."""
+    assert moments(cron) == expected
+
+
+@pytest.mark.parametrize(
+    "cron",
+    [
+        "cron(0 7 1 * ? *)",
+        "cron(0 7 ? 12 MON *)",
+        "cron(0 7 ? * MON 2027)",
+        "cron(0/5 7 ? * MON *)",
+        "cron(0 * ? * MON *)",
+        "cron(0 7 ? * MON#1 *)",
+        "cron(0 7 ? * 8 *)",
+    ],
+)
+def test_what_is_not_weekly_is_not_guessed(cron: str) -> None:
+    with pytest.raises(NotWeeklyError):
+        moments(cron)
+
+
+def test_bounds_hold_until_the_next_action_and_over_the_weeks_end() -> None:
+    """From Friday evening to Monday morning the night's bounds hold, across Sunday's midnight."""
+    actions = (
+        action("morning", "cron(0 7 ? * MON-FRI *)", 2, 4),
+        action("evening", "cron(0 19 ? * MON-FRI *)", 1, 2),
+    )
+    parts = bounds(Instances(minimum=9, maximum=9), actions)
+    assert sum(part for part, _, _ in parts) == pytest.approx(1.0)
+    by_day = 5 * 12 / (7 * 24)
+    assert sum(part for part, low, _ in parts if low == 2) == pytest.approx(by_day)
+    assert sum(part * high for part, _, high in parts) == pytest.approx(2 + 2 * by_day)
+
+
+def test_a_month_is_the_price_times_the_hours() -> None:
+    settings = load("prod")
+    text = "\n".join(cost.lines(settings, "us-east-1", TURN))
+    price = cost.load_prices()["instances"]["ml.g5.xlarge"]["usd"]
+    assert f"a month {2 * price * 730:,.0f} to {8 * price * 730:,.0f}" in text
+
+
+def test_a_thousand_turns() -> None:
+    prices = {"agentcore": {"vcpu_hour_usd": 0.1, "gb_hour_usd": 0.01}}
+    # 10 h of turns; 100 conversations idle for 0.25 h each: 25 h more of memory.
+    assert cost.agentcore_usd(TURN, 900, prices) == pytest.approx(10 * 0.5 * 0.1 + 35 * 0.01)
+    # A million tokens in, 100 000 out.
+    price = {"input_usd": 0.3, "output_usd": 2.5}
+    assert cost.model_usd(TURN, price) == pytest.approx(0.3 + 0.25)
+
+
+def test_a_profile_costs_what_its_model_does_and_unknown_ones_are_not_guessed() -> None:
+    settings = load("dev")
+    assert settings.agent.model_id.startswith("global.")
+    assert "model " in cost.lines(settings, None, TURN)[-1]
+    agent = settings.agent.model_copy(update={"model_id": "global.somebody.new-v1:0"})
+    with pytest.raises(OpsError, match=r"prices\.toml"):
+        cost.lines(settings.model_copy(update={"agent": agent}), None, TURN)
+
+
+def test_a_date_dependent_schedule_is_left_out_and_said_so() -> None:
+    settings = load("dev")
+    actions = (action("newyear", "cron(0 7 1 1 ? *)", 2, 2),)
+    speech = settings.speech.model_copy(update={"schedule": actions})
+    text = "\n".join(cost.lines(settings.model_copy(update={"speech": speech}), None, TURN))
+    assert "without the schedule" in text
+
+
+def test_every_environments_costs_can_be_told() -> None:
+    """An instance type without a price would be found out by the first who asks."""
+    for path in ENVIRONMENTS.glob("*.toml"):
+        assert cost.lines(load(path.stem), "us-east-1", TURN)
+
+
+def test_prices_are_dated_and_marked() -> None:
+    """A price without a date is taken for today's, and a marked one for checked."""
+    prices = cost.load_prices()
+    assert isinstance(prices["as_of"], dt.date)
+    for table in ("instances", "models"):
+        assert all("verified" in entry for entry in prices[table].values())
+    text = "\n".join(cost.lines(load("dev"), "eu-central-1", TURN))
+    assert str(prices["as_of"]) in text
+    assert "eu-central-1 differs" in text
+    assert "*" in text
