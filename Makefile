@@ -95,7 +95,8 @@ format: .venv/dev.stamp
 
 # Every lock is constrained by the development lock, so one environment can hold them all.
 COMPILE = $(UV) pip compile -q --universal --python-version 3.12 --generate-hashes --no-header
-LOCKS := requirements requirements-local container/requirements container/model/requirements \
+LOCKS := requirements requirements-local container/requirements container/requirements-gpu \
+  container/model/requirements \
   agent/requirements requirements-uv
 
 ## make lock         resolve every requirements*.in again (UPGRADE=--upgrade to move versions)

@@ -4,42 +4,22 @@ Unknown keys, wrong types and impossible combinations are found before anything 
 `docs/settings.md` is generated from this model (`make docs`).
 """
 
+import ipaddress
+import json
 import re
 import tomllib
+import zoneinfo
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from stacks import aws_facts
 
 ENVIRONMENTS = Path(__file__).resolve().parent.parent / "environments"
 
-CUDA_MAJOR_BY_AMI = {
-    "al2023-ami-sagemaker-inference-gpu-4-1": 13,
-    "al2-ami-sagemaker-inference-gpu-3-1": 12,
-}
-"""CUDA major of each inference AMI (SageMaker developer guide, "Inference AMI versions").
-The image's must be the same: newer does not start on it, older hangs or dies without a log
-(aws/deep-learning-containers#6187)."""
-
-GPU_FAMILIES = ("g4dn", "g5", "g6", "g6e", "p4d", "p5")
-CPU_FAMILIES = ("c5", "c6i", "c7i", "m5", "m6i", "m7i", "r6i", "r7i")
-
-AGENTCORE_AZ_IDS = {
-    "us-east-1": ("use1-az1", "use1-az2", "use1-az4"),
-    "us-east-2": ("use2-az1", "use2-az2", "use2-az3"),
-    "us-west-2": ("usw2-az1", "usw2-az2", "usw2-az3"),
-    "ap-southeast-2": ("apse2-az1", "apse2-az2", "apse2-az3"),
-    "ap-south-1": ("aps1-az1", "aps1-az2", "aps1-az3"),
-    "ap-southeast-1": ("apse1-az1", "apse1-az2", "apse1-az3"),
-    "ap-northeast-1": ("apne1-az1", "apne1-az2", "apne1-az4"),
-    "eu-central-1": ("euc1-az1", "euc1-az2", "euc1-az3"),
-    "eu-west-1": ("euw1-az1", "euw1-az2", "euw1-az3"),
-}
-"""Availability Zone ids in which AgentCore attaches to a VPC (AgentCore developer guide, "Configure
-AgentCore for VPC", supported Availability Zones)."""
-
-SESSION_LIMIT_S = 1800
-"""A bidirectional stream lasts 30 minutes at most; old instances must outlive it in a rollout."""
+IMAGE_CUDA_MAJOR = 13
+"""Of the GPU image that `container/` builds: that of the packages in its lock."""
 
 
 class SettingsError(ValueError):
@@ -60,8 +40,9 @@ class Image(_Model):
     )
     uri: str | None = Field(
         None,
-        pattern=r"^[^\s@]+@sha256:[0-9a-f]{64}$",
-        description="with `digest`: the image as `repository@sha256:…`",
+        pattern=r"^\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/[^\s@:]+@sha256:[0-9a-f]{64}$",
+        description="with `digest`: the image as "
+        "`ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME@sha256:…`; AWS pulls from ECR only",
     )
 
     @model_validator(mode="after")
@@ -103,6 +84,14 @@ class Schedule(_Model):
     minimum: int = Field(ge=1, le=100, description="from then on never fewer")
     maximum: int = Field(ge=1, le=100, description="from then on never more")
 
+    @field_validator("time_zone")
+    @classmethod
+    def _zone_exists(cls, name: str) -> str:
+        zones = zoneinfo.available_timezones()
+        if zones and name not in zones:  # none: the machine has no time zone data
+            raise ValueError(f"{name!r} is no IANA time zone such as Europe/Berlin")
+        return name
+
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Self:
         _check_bounds(self.minimum, self.maximum)
@@ -119,7 +108,7 @@ class Speech(_Model):
     inference_ami: str | None = Field(
         None,
         description="with a gpu: the host's image; its CUDA major must be the container's. One of "
-        + ", ".join(f"`{ami}`" for ami in CUDA_MAJOR_BY_AMI),
+        + ", ".join(f"`{ami}`" for ami in aws_facts.CUDA_MAJOR_BY_AMI),
     )
     cuda_major: Literal[12, 13] | None = Field(None, description="with a gpu: of the container")
     instances: Instances = Field(Instances(), description="how many")
@@ -132,16 +121,21 @@ class Speech(_Model):
         600, ge=60, le=3600, description="until the container answers /ping"
     )
     termination_wait_s: int = Field(
-        SESSION_LIMIT_S,
+        aws_facts.SESSION_LIMIT_S,
         ge=0,
         le=3600,
         description="how long old instances live on in a rollout; a session lasts up to 1800 s",
     )
 
+    @property
+    def fewest_instances(self) -> int:
+        """The lowest minimum there ever is."""
+        return min([self.instances.minimum, *(action.minimum for action in self.schedule)])
+
     @model_validator(mode="after")
     def _hardware_fits(self) -> Self:
         family = self.instance_type.split(".")[1]
-        families = GPU_FAMILIES if self.variant == "gpu" else CPU_FAMILIES
+        families = aws_facts.GPU_FAMILIES if self.variant == "gpu" else aws_facts.CPU_FAMILIES
         if family not in families:
             raise ValueError(
                 f"instance_type {self.instance_type!r} does not fit variant {self.variant!r}: "
@@ -151,14 +145,19 @@ class Speech(_Model):
             if self.inference_ami is not None or self.cuda_major is not None:
                 raise ValueError('inference_ami and cuda_major are for variant "gpu" only')
             return self
-        if self.inference_ami not in CUDA_MAJOR_BY_AMI:
+        if self.inference_ami not in aws_facts.CUDA_MAJOR_BY_AMI:
             raise ValueError(
                 f'inference_ami {self.inference_ami!r}: variant "gpu" needs one of '
-                f"{', '.join(CUDA_MAJOR_BY_AMI)}"
+                f"{', '.join(aws_facts.CUDA_MAJOR_BY_AMI)}"
             )
-        needed = CUDA_MAJOR_BY_AMI[self.inference_ami]
+        needed = aws_facts.CUDA_MAJOR_BY_AMI[self.inference_ami]
         if self.cuda_major != needed:
             raise ValueError(f"cuda_major {self.cuda_major}: {self.inference_ami} needs {needed}")
+        if self.image.source != "digest" and self.cuda_major != IMAGE_CUDA_MAJOR:
+            raise ValueError(
+                f"cuda_major {self.cuda_major}: the image that is built here has "
+                f'{IMAGE_CUDA_MAJOR}; another needs image.source = "digest"'
+            )
         return self
 
     @model_validator(mode="after")
@@ -255,6 +254,19 @@ class Network(_Model):
         min_length=2, max_length=3, description="Availability Zone ids that AgentCore supports"
     )
 
+    @field_validator("cidr")
+    @classmethod
+    def _is_a_block(cls, cidr: str) -> str:
+        ipaddress.ip_network(cidr)
+        return cidr
+
+    @field_validator("az_ids")
+    @classmethod
+    def _differ(cls, az_ids: tuple[str, ...]) -> tuple[str, ...]:
+        if len(az_ids) != len(set(az_ids)):
+            raise ValueError("every zone may occur once")
+        return az_ids
+
 
 class Settings(_Model):
     """One environment."""
@@ -275,12 +287,26 @@ class Settings(_Model):
         pattern=r"^[\w+=,.@-]{1,128}$",
         description="name of the IAM policy that bounds every role",
     )
-    tags: dict[str, str] = Field({}, description="on every resource, beside `environment`")
+    tags: dict[str, str] = Field(
+        {}, max_length=40, description="on every resource, beside `environment`"
+    )
     speech: Speech = Field(description="the SageMaker endpoint")
     agent: Agent = Field(Agent(), description="the AgentCore runtime")
     alarms: Alarms = Field(Alarms(), description="when somebody is told")
     budget: Budget | None = Field(None, description="none without")
     network: Network | None = Field(None, description="no VPC without")
+
+    @field_validator("tags")
+    @classmethod
+    def _tags_are_allowed(cls, tags: dict[str, str]) -> dict[str, str]:
+        for key, value in tags.items():
+            if key == "environment" or key.startswith("aws:"):
+                raise ValueError(f"{key!r} is set by somebody else")
+            if not re.fullmatch(r"[\w .:/=+@-]{1,128}", key) or len(value) > 256:
+                raise ValueError(
+                    f"{key!r}: at most 128 characters of a tag's, and 256 in its value"
+                )
+        return tags
 
     @property
     def is_stable(self) -> bool:
@@ -299,9 +325,10 @@ class Settings(_Model):
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
-        if self.is_stable and self.speech.instances.minimum < 2:
+        if self.is_stable and self.speech.fewest_instances < 2:
             raise ValueError(
-                'speech.instances.minimum: kind "stable" needs 2 or more, in two zones'
+                'speech: minimum, of instances and schedule: kind "stable" needs 2 or more, in two '
+                "zones"
             )
         if (self.agent.network == "vpc") != (self.network is not None):
             raise ValueError('`[network]` is given with agent.network = "vpc", and only then')
@@ -312,12 +339,12 @@ class Settings(_Model):
     def _check_zones(self, network: Network) -> None:
         if self.region is None:
             raise ValueError("region: must be set with `[network]`, whose zones belong to one")
-        if self.region not in AGENTCORE_AZ_IDS:
+        if self.region not in aws_facts.AGENTCORE_AZ_IDS:
             raise ValueError(
                 f"region {self.region!r}: AgentCore attaches to VPCs in "
-                f"{', '.join(AGENTCORE_AZ_IDS)}"
+                f"{', '.join(aws_facts.AGENTCORE_AZ_IDS)}"
             )
-        supported = AGENTCORE_AZ_IDS[self.region]
+        supported = aws_facts.AGENTCORE_AZ_IDS[self.region]
         for az_id in network.az_ids:
             if az_id not in supported:
                 raise ValueError(
@@ -352,19 +379,11 @@ def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
     if "name" in values:
         raise SettingsError(f"{path.name}: name: is the file's name, not a key in it")
     try:
-        return Settings.model_validate(_tuples(values) | {"name": name})
+        # As JSON, because there an array may become a tuple even if types are strict.
+        return Settings.model_validate_json(json.dumps(values | {"name": name}, default=str))
     except ValidationError as error:
         lines = [f"{path.name}: {_problem(item)}" for item in error.errors(include_url=False)]
         raise SettingsError("\n".join(lines)) from error
-
-
-def _tuples(value: Any) -> Any:
-    """TOML's arrays as tuples, which is what the frozen model holds."""
-    if isinstance(value, dict):
-        return {key: _tuples(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return tuple(_tuples(item) for item in value)
-    return value
 
 
 def _problem(error: Any) -> str:

@@ -24,7 +24,7 @@ logger = logging.getLogger("kokoro_server")
 
 
 async def _serve(settings: Settings, voices: Voices, listener: socket.socket) -> int:
-    speech = Speech(settings.model_dir, settings.threads)
+    speech = Speech(settings.model_dir, settings.threads, settings.execution_provider)
     app = SpeechApp(settings, voices, speech)
     http = make_http_server(app.asgi, settings)
     stopping = asyncio.Event()
@@ -38,7 +38,12 @@ async def _serve(settings: Settings, voices: Voices, listener: socket.socket) ->
         nonlocal exit_code
         try:
             await speech.load(voices.default)
-            logger.info("ready: %d voices, %d threads", len(voices.names), settings.threads)
+            logger.info(
+                "ready: %d voices, %d threads, %s",
+                len(voices.names),
+                settings.threads,
+                settings.execution_provider,
+            )
         except ModelError as error:
             logger.error("%s", error)
             exit_code = _EXIT_FAILED

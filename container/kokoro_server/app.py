@@ -16,6 +16,7 @@ from starlette.websockets import WebSocket
 from kokoro_server import audio
 from kokoro_server.connection import Connection
 from kokoro_server.messages import ErrorCode, ProtocolError, check_length, decode_batch
+from kokoro_server.metrics import measured, recorder
 from kokoro_server.session import Session
 from kokoro_server.settings import Settings
 from kokoro_server.speech import Speech
@@ -46,6 +47,7 @@ class SpeechApp:
         self._settings = settings
         self._voices = voices
         self._speech = speech
+        self._record = recorder(settings)
         self._draining = False
         self._connections: set[Connection] = set()
         self._all_gone = asyncio.Event()
@@ -105,7 +107,9 @@ class SpeechApp:
         self.stats.streams_opened += 1
         self.stats.streams_open += 1
         session = Session(self._settings, self._voices, self.stats, time.monotonic())
-        connection = Connection(websocket, session, self._speech, self._settings.peer_timeout_s)
+        connection = Connection(
+            websocket, session, self._speech, self._settings.peer_timeout_s, self._record
+        )
         self._connections.add(connection)
         try:
             await websocket.accept()
@@ -125,7 +129,7 @@ class SpeechApp:
             wanted = decode_batch(await _body(request))
             check_length(wanted.text, self._settings.max_text_chars)
             voice = self._voices.resolve(wanted.voice)
-            speech = self._speech.pcm(wanted.text, voice, wanted.speed)
+            speech = measured(self._speech.pcm(wanted.text, voice, wanted.speed), self._record)
             # With the first audio in hand, all that can be wrong with the text is known.
             first = await anext(speech)
         except ProtocolError as error:

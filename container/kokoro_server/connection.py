@@ -8,6 +8,7 @@ from contextlib import aclosing
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from kokoro_server.messages import ProtocolError
+from kokoro_server.metrics import Record, measured
 from kokoro_server.session import Session, Utterance
 from kokoro_server.speech import Speech
 
@@ -24,15 +25,22 @@ class Connection:
         session: what is to be done; nobody else may use it.
         speech: the engine, shared with the other connections.
         peer_timeout_s: how long one frame may wait for a peer that does not read.
+        record: takes the outcome of each utterance.
     """
 
     def __init__(
-        self, websocket: WebSocket, session: Session, speech: Speech, peer_timeout_s: float
+        self,
+        websocket: WebSocket,
+        session: Session,
+        speech: Speech,
+        peer_timeout_s: float,
+        record: Record,
     ) -> None:
         self._websocket = websocket
         self._session = session
         self._speech = speech
         self._peer_timeout_s = peer_timeout_s
+        self._record = record
         # Each wakes one task, after anything that may concern it.
         self._to_speak = asyncio.Event()
         self._to_write = asyncio.Event()
@@ -99,9 +107,8 @@ class Connection:
 
     async def _synthesise(self, utterance: Utterance) -> None:
         try:
-            async with aclosing(
-                self._speech.pcm(utterance.text, utterance.voice, utterance.speed)
-            ) as pieces:
+            speech = self._speech.pcm(utterance.text, utterance.voice, utterance.speed)
+            async with aclosing(measured(speech, self._record)) as pieces:
                 async for pcm in pieces:
                     self._session.add_audio(utterance, pcm)
                     self._to_write.set()

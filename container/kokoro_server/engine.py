@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import onnxruntime as ort
@@ -14,9 +15,17 @@ MAX_PHONEMES = 510
 """The model takes 512 tokens, one of padding at either end."""
 _STYLE_SIZE = 256
 
+ExecutionProvider = Literal["cpu", "cuda"]
+_PROVIDERS: dict[ExecutionProvider, tuple[str, dict[str, Any]]] = {
+    "cpu": ("CPUExecutionProvider", {}),
+    # Every length of text is another shape. An exhaustive search, which is the default, would
+    # measure each anew. Not measured on a GPU.
+    "cuda": ("CUDAExecutionProvider", {"cudnn_conv_algo_search": "HEURISTIC"}),
+}
+
 
 class ModelError(Exception):
-    """The model directory is incomplete or a file in it is not what it should be."""
+    """The model cannot be loaded: a file is not what it should be, or there is no GPU to use."""
 
 
 class StoppedError(Exception):
@@ -41,12 +50,13 @@ class Engine:
         model_dir: folder with the model, `vocab.json` (phoneme to token) and `voices/NAME.bin`
             (float32 little-endian, shape (510, 1, 256)).
         threads: threads of one synthesis.
+        provider: what it runs on.
 
     Raises:
-        ModelError: a file is missing or is not what it should be.
+        ModelError: a file is missing or is not what it should be, or `provider` cannot be used.
     """
 
-    def __init__(self, model_dir: Path, threads: int) -> None:
+    def __init__(self, model_dir: Path, threads: int, provider: ExecutionProvider = "cpu") -> None:
         self._voices_dir = model_dir / "voices"
         self._styles: dict[str, Samples] = {}
         vocab_file, model_file = model_dir / "vocab.json", model_dir / MODEL_FILE
@@ -60,9 +70,13 @@ class Engine:
         # Spinning workers would take the cores from everything else that runs here.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 4
+        name, provider_options = _PROVIDERS[provider]
+        if provider == "cuda":
+            # CUDA and cuDNN lie in Python packages, where the loader does not look.
+            ort.preload_dlls()
         try:
             self._session = ort.InferenceSession(
-                str(model_file), options, providers=["CPUExecutionProvider"]
+                str(model_file), options, providers=[(name, provider_options)]
             )
         except (
             ort_errors.Fail,
@@ -71,6 +85,12 @@ class Engine:
             ort_errors.NoSuchFile,
         ) as error:
             raise ModelError(f"{model_file}: {error}") from error
+        # ONNX Runtime warns of a provider it cannot use, and goes on with the CPU.
+        if name not in self._session.get_providers():
+            raise ModelError(
+                f"{name} is not active, this would run on {self._session.get_providers()}: "
+                "image variant, GPU, driver and CUDA version must fit"
+            )
 
     def known(self, phonemes: str) -> str:
         """`phonemes` without the characters the model has no token for."""

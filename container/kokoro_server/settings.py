@@ -3,8 +3,9 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 PREFIX = "KOKORO_"
 
@@ -25,6 +26,8 @@ class Settings(BaseModel):
     """Folder with `kokoro-v1.0.fp32.onnx`, `vocab.json` and `voices/*.bin`."""
     threads: int = Field(default_factory=lambda: len(os.sched_getaffinity(0)), ge=1, le=256)
     """Threads of the engine. More than there are cores is slower, not faster."""
+    execution_provider: Literal["cpu", "cuda"] = "cpu"
+    """What the engine runs on; it does not start on anything else. The GPU image says `cuda`."""
     default_voice: str = "af_heart"
     max_sessions: int = Field(64, ge=1)
     """WebSocket sessions and batch requests open at once; more are refused with 503."""
@@ -48,6 +51,16 @@ class Settings(BaseModel):
     """How long before an idle close or the session limit `going_away` is sent."""
     shutdown_s: float = Field(25.0, ge=0, lt=30)
     """From SIGTERM to the end of open sessions. SageMaker sends SIGKILL after 30 s."""
+    metrics_namespace: str | None = Field(None, min_length=1, max_length=255)
+    """CloudWatch's, of a metric line for each utterance on standard output; no lines without."""
+    endpoint_name: str | None = Field(None, min_length=1, max_length=63)
+    """The metrics' dimension `Endpoint`."""
+
+    @model_validator(mode="after")
+    def _metrics_have_a_dimension(self) -> Self:
+        if self.metrics_namespace is not None and self.endpoint_name is None:
+            raise ValueError(f"{PREFIX}METRICS_NAMESPACE needs {PREFIX}ENDPOINT_NAME")
+        return self
 
     @classmethod
     def from_env(cls, env: Mapping[str, str], model_dir: Path | None = None) -> "Settings":
@@ -73,6 +86,9 @@ class Settings(BaseModel):
 def _describe(error: ValidationError) -> str:
     problems = []
     for item in error.errors(include_url=False):
+        if not item["loc"]:  # of a combination
+            problems.append(item["msg"].removeprefix("Value error, "))
+            continue
         name = PREFIX + str(item["loc"][0]).upper()
         if item["type"] == "extra_forbidden":
             known = ", ".join(PREFIX + field.upper() for field in Settings.model_fields)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kokoro_server import audio, text
 from kokoro_server.audio import Samples
-from kokoro_server.engine import MAX_PHONEMES, Engine, Stop
+from kokoro_server.engine import MAX_PHONEMES, Engine, ExecutionProvider, Stop
 from kokoro_server.g2p import Pronouncer
 from kokoro_server.messages import ProtocolError
 from kokoro_server.voices import language_of
@@ -24,13 +24,15 @@ class Speech:
     Args:
         model_dir: see `Engine`.
         threads: threads of one synthesis.
+        provider: what the engine runs on.
     """
 
-    def __init__(self, model_dir: Path, threads: int) -> None:
+    def __init__(self, model_dir: Path, threads: int, provider: ExecutionProvider = "cpu") -> None:
         self.ready = False
         """Whether the model is loaded and has spoken once."""
         self._model_dir = model_dir
         self._threads = threads
+        self._provider = provider
         self._g2p_thread = ThreadPoolExecutor(1, "g2p")
         self._engine_thread = ThreadPoolExecutor(1, "engine")
 
@@ -38,11 +40,13 @@ class Speech:
         """Load everything and speak one sentence in `voice`, so that the first request is warm.
 
         Raises:
-            ModelError: the model directory is incomplete or damaged.
+            ModelError: the model directory is incomplete or damaged, or the provider unusable.
         """
         loop = asyncio.get_running_loop()
         self._engine, self._pronouncer = await asyncio.gather(
-            loop.run_in_executor(self._engine_thread, Engine, self._model_dir, self._threads),
+            loop.run_in_executor(
+                self._engine_thread, Engine, self._model_dir, self._threads, self._provider
+            ),
             loop.run_in_executor(self._g2p_thread, Pronouncer),
         )
         async for _ in self.pcm("This is warm.", voice, 1.0):

@@ -304,8 +304,7 @@ def _rollout(
     so a single one is replaced at once.
     """
     speech = settings.speech
-    fewest = min([speech.instances.minimum, *(action.minimum for action in speech.schedule)])
-    if fewest > 1:
+    if speech.fewest_instances > 1:
         routing = sagemaker.CfnEndpoint.TrafficRoutingConfigProperty(
             type="CANARY",
             canary_size=sagemaker.CfnEndpoint.CapacitySizeProperty(type="INSTANCE_COUNT", value=1),

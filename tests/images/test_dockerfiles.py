@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from stacks.aws_facts import CUDA_MAJOR_BY_AMI
+from stacks.settings import IMAGE_CUDA_MAJOR
+
 ROOT = Path(__file__).parents[2]
 CONTEXTS = ["container", "agent"]
 
@@ -30,6 +33,12 @@ def arguments(context: str, keyword: str) -> list[str]:
 def ignore_patterns(context: str) -> list[str]:
     lines = (ROOT / context / ".dockerignore").read_text().splitlines()
     return [line for line in lines if line and not line.startswith("#")]
+
+
+def locked(lock: str) -> dict[str, str]:
+    """Names and versions in a lock."""
+    pairs = re.findall(r"^([a-z0-9._-]+)==([^ ;]+)", (ROOT / lock).read_text(), re.MULTILINE)
+    return dict(pairs)
 
 
 def copied_from_context(context: str) -> set[str]:
@@ -68,7 +77,8 @@ def test_every_stage_can_be_put_on_another_base(context: str) -> None:
     stages = [value.split(" AS ") for value in arguments(context, "FROM")]
     named: set[str] = set()
     for base, *alias in stages:
-        assert base == "${BASE_IMAGE}" or base in named
+        bases = {base.replace("${VARIANT}", variant) for variant in ("cpu", "gpu")}
+        assert bases == {"${BASE_IMAGE}"} or bases <= named
         named.update(alias)
 
 
@@ -119,6 +129,37 @@ def test_every_package_is_held_to_a_hash(context: str) -> None:
 )
 def test_no_torch_in_any_lock(lock: str) -> None:
     """torch and its CUDA packages would add gigabytes, and their advisories, to an image."""
-    names = re.findall(r"^([A-Za-z0-9._-]+)==", (ROOT / lock).read_text(), re.MULTILINE)
+    names = locked(lock)
     assert names
-    assert [name for name in names if re.match(r"torch|nvidia|triton|cuda", name.lower())] == []
+    assert [name for name in names if re.match(r"torch|nvidia|triton|cuda", name)] == []
+
+
+def test_variants_differ_in_the_engine_only() -> None:
+    """A package that only one variant's lock has, or has otherwise, is tested by nobody."""
+    cpu, gpu = locked("container/requirements.txt"), locked("container/requirements-gpu.txt")
+    assert [name for name in gpu if re.match(r"torch|triton", name)] == []
+    only_gpu = {name for name in gpu if not name.startswith("nvidia-")} - {"onnxruntime-gpu"}
+    assert only_gpu == cpu.keys() - {"onnxruntime"}
+    assert {name: gpu[name] for name in only_gpu} == {name: cpu[name] for name in only_gpu}
+
+
+def test_a_gpu_image_cannot_run_on_the_cpu_unnoticed() -> None:
+    """Without the first it falls back to the CPU; without the others it is given no GPU."""
+    environment = " ".join(arguments("container", "ENV"))
+    for setting in (
+        "KOKORO_EXECUTION_PROVIDER=cuda",
+        "NVIDIA_VISIBLE_DEVICES=all",
+        "NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+    ):
+        assert setting in environment
+
+
+def test_cuda_of_image_and_host_are_one_pair() -> None:
+    """An image of another CUDA major than the host's driver does not start, or hangs."""
+    gpu = locked("container/requirements-gpu.txt")
+    # Which CUDA a release is built for: https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html
+    assert gpu["onnxruntime-gpu"].startswith("1.31.")
+    majors = {int(gpu[name].split(".")[0]) for name in ("nvidia-cuda-runtime", "nvidia-cublas")}
+    assert majors == {IMAGE_CUDA_MAJOR}
+    assert f"nvidia-cudnn-cu{IMAGE_CUDA_MAJOR}" in gpu
+    assert IMAGE_CUDA_MAJOR in CUDA_MAJOR_BY_AMI.values()

@@ -434,3 +434,44 @@ def test_a_damaged_model_is_one_clear_error(model_dir: Path, tmp_path: Path) -> 
     assert result.returncode == 1
     assert model.name in result.stderr
     assert "Traceback" not in result.stderr
+
+
+async def test_every_utterance_is_a_line_of_metrics(model_dir: Path, tmp_path: Path) -> None:
+    """Guards against alarms without data, and against a time that is not the first audio's."""
+    with running(
+        model_dir,
+        tmp_path / "log",
+        KOKORO_METRICS_NAMESPACE="VoiceAgent",
+        KOKORO_ENDPOINT_NAME="kokoro-test",
+    ) as server:
+        await server.wait_until_ready()
+        async with session(server) as websocket:
+            await speak(websocket, text=SENTENCES[0], request_id="a")
+            complete, _ = await until(websocket, "synthesis_complete")
+        assert server.post(text=SENTENCES[1]).status_code == 200
+        assert server.process.stdout is not None
+        streamed, batch = (json.loads(server.process.stdout.readline()) for _ in range(2))
+    for metrics in (streamed, batch):
+        assert (metrics["Endpoint"], metrics["Requests"], metrics["Errors"]) == (
+            "kokoro-test",
+            1,
+            0,
+        )
+        assert metrics["RealTimeFactor"] > 0
+    assert 0 < streamed["FirstAudio"] <= 1000 * complete["first_audio_s"] + 1
+
+
+def test_without_a_gpu_the_gpu_image_does_not_start(model_dir: Path) -> None:
+    """Guards against an expensive instance that synthesises on its CPU and looks healthy."""
+    result = subprocess.run(
+        [sys.executable, "-m", "kokoro_server", "serve", "--host", "127.0.0.1", "--port", "0"],
+        cwd=CONTAINER,
+        env=os.environ | {"KOKORO_MODEL_DIR": str(model_dir), "KOKORO_EXECUTION_PROVIDER": "cuda"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 1
+    assert "CUDAExecutionProvider is not active" in result.stderr
+    assert "Traceback" not in result.stderr

@@ -27,6 +27,14 @@ def test_settings_come_from_the_environment_and_the_option_wins() -> None:
         ({"KOKORO_MODEL_DIR": "/a", "KOKORO_THREADS": "0"}, ["KOKORO_THREADS", "0", "1"]),
         ({"KOKORO_MODEL_DIR": "/a", "KOKORO_THREADS": "two"}, ["KOKORO_THREADS", "two"]),
         ({"KOKORO_MODEL_DIR": "/a", "KOKORO_SHUTDOWN_S": "40"}, ["KOKORO_SHUTDOWN_S", "30"]),
+        (
+            {"KOKORO_MODEL_DIR": "/a", "KOKORO_METRICS_NAMESPACE": "VoiceAgent"},
+            ["KOKORO_METRICS_NAMESPACE", "KOKORO_ENDPOINT_NAME"],
+        ),
+        (
+            {"KOKORO_MODEL_DIR": "/a", "KOKORO_EXECUTION_PROVIDER": "gpu"},
+            ["KOKORO_EXECUTION_PROVIDER", "cpu", "cuda"],
+        ),
     ],
 )
 def test_wrong_settings_are_named(env: dict[str, str], mentions: list[str]) -> None:
