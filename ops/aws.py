@@ -53,6 +53,11 @@ class Account:
         """The name of one of the environment's stacks."""
         return f"voice-{self.settings.name}-{part}"
 
+    def cdk(self, command: str, part: str | None = None) -> str:
+        """The command line that deploys or destroys the environment, or one of its stacks."""
+        what = f"{self.settings.name}-{part.capitalize()}" if part else "--all"
+        return f'make cdk ARGS="{command} -c env={self.settings.name} {what}"'
+
     def stack(self, name: str) -> dict[str, Any] | None:
         """A stack as CloudFormation describes it, None if there is no such stack.
 

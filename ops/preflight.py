@@ -95,7 +95,7 @@ def check_region(account: Account) -> Iterator[Finding]:
 
 def check_bootstrap(account: Account) -> Iterator[Finding]:
     """Whether the CDK can deploy here."""
-    step = "npx cdk bootstrap"
+    step = f'make cdk ARGS="bootstrap -c env={account.settings.name}"'
     stack = account.stack(BOOTSTRAP_STACK)
     if stack is None:
         detail = f"there is no stack {BOOTSTRAP_STACK} in {account.region}"
@@ -121,20 +121,21 @@ def check_bootstrap(account: Account) -> Iterator[Finding]:
 
 def check_stacks(account: Account) -> Iterator[Finding]:
     """Whether an earlier deploy left a stack in a state that blocks the next one."""
-    names = [account.stack_name(part) for part in PARTS]
-    blocked = [finding for name in names for finding in _check_stack(account, name)]
+    blocked = [finding for part in PARTS for finding in _check_stack(account, part)]
     yield from blocked or [Finding("ok", "stacks", "none is half made")]
 
 
-def _check_stack(account: Account, name: str) -> Iterator[Finding]:
+def _check_stack(account: Account, part: str) -> Iterator[Finding]:
+    name = account.stack_name(part)
     stack = account.stack(name)
     status = stack["StackStatus"] if stack else ""
     if status in HALF_MADE:
         reason = first_failure(account, name)
         step = next_step(reason) or "mend the cause"
-        destroy = f"npx cdk destroy -c env={account.settings.name} {name}"
         detail = f"is {status}: {reason or 'no event tells why'}"
-        yield Finding("problem", name, detail, f"{step}; before that, {destroy}")
+        yield Finding(
+            "problem", name, detail, f"{step}; before that, {account.cdk('destroy', part)}"
+        )
     elif status == "UPDATE_ROLLBACK_FAILED":
         step = f"aws cloudformation continue-update-rollback --stack-name {name}"
         detail = f"is {status}: {first_failure(account, name) or 'no event tells why'}"

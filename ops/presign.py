@@ -27,7 +27,7 @@ def presign(account: Account, *, session_id: str, expires_s: int, qualifier: str
     if runtime is None:
         raise OpsError(
             f"there is no runtime {account.settings.runtime_name} in {account.region}: "
-            f"npx cdk deploy -c env={account.settings.name} --all"
+            f"{account.cdk('deploy')}"
         )
     agent = AgentRuntime(account, runtime["agentRuntimeArn"], qualifier=qualifier)
     return agent.presigned_url(session_id, expires_s)

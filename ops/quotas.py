@@ -58,7 +58,7 @@ def check_agentcore(account: Account) -> Iterator[Finding]:
             "problem",
             f"runtime {ours[0]['agentRuntimeName']}",
             f"is {ours[0]['status']}",
-            f"npx cdk destroy -c env={account.settings.name} {account.stack_name('agent')}",
+            account.cdk("destroy", "agent"),
         )
     # AgentCore developer guide, "Quotas": names of the table's rows.
     for name, needed in (

@@ -120,7 +120,7 @@ def check_endpoint(
         # SageMaker's answer for an endpoint that does not exist.
         if error_code(error) != "ValidationException":
             raise
-        step = f"npx cdk deploy -c env={account.settings.name} --all"
+        step = account.cdk("deploy")
         yield Finding("problem", f"endpoint {name}", "there is none", step)
         return
     waited_s = 0.0
@@ -271,7 +271,7 @@ def check_agent(account: Account, *, qualifier: str, token: str | None) -> Itera
     runtime = account.runtime()
     name = account.settings.runtime_name
     if runtime is None:
-        step = f"npx cdk deploy -c env={account.settings.name} --all"
+        step = account.cdk("deploy")
         yield Finding("problem", f"runtime {name}", "there is none", step)
         return
     if runtime["status"] != "READY":

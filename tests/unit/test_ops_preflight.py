@@ -108,7 +108,10 @@ def test_builds_do_not_matter_where_images_exist(account: RecordedAccount) -> No
 def test_bootstrap_missing_old_and_good(account: RecordedAccount) -> None:
     """`cdk deploy` fails late and in other words without it."""
     (finding,) = preflight.check_bootstrap(account)
-    assert (finding.verdict, finding.next_step) == ("problem", "npx cdk bootstrap")
+    assert (finding.verdict, finding.next_step) == (
+        "problem",
+        'make cdk ARGS="bootstrap -c env=staging"',
+    )
     account.client("cloudformation").create_stack(
         StackName="CDKToolkit", TemplateBody=json.dumps(BUCKET)
     )
@@ -176,7 +179,7 @@ def test_a_half_made_stack_is_told_with_its_first_cause(account: RecordedAccount
     assert finding.detail.startswith("is ROLLBACK_COMPLETE: Runtime: ")
     assert "deploy again" in finding.next_step
     assert "no quota" in finding.next_step
-    assert "npx cdk destroy -c env=staging voice-staging-agent" in finding.next_step
+    assert "destroy -c env=staging staging-Agent" in finding.next_step
 
 
 def test_a_stack_at_work_is_waited_for(account: RecordedAccount) -> None:

@@ -77,7 +77,7 @@ def test_a_runtime_that_takes_tokens_is_told_apart(account: RecordedAccount) -> 
 
 
 def test_without_a_runtime_there_is_nothing_to_address(account: RecordedAccount) -> None:
-    with pytest.raises(OpsError, match="cdk deploy -c env=dev"):
+    with pytest.raises(OpsError, match="deploy -c env=dev --all"):
         presign(account, session_id=SESSION, expires_s=300, qualifier="live")
 
 

@@ -2,7 +2,6 @@
 
 import array
 import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,12 +9,12 @@ import pytest
 from botocore.response import StreamingBody
 from botocore.stub import Stubber
 from moto import mock_aws
-from moto.sagemaker.models import FakeEndpoint, sagemaker_backends
 
 from ops import smoke
 from ops.agentcore import QUALIFIER, AgentError, AgentRuntime
 from stacks.settings import load
-from tests.recorded import REGION, RecordedAccount
+from tests.control_plane import deploy, simulated_endpoint
+from tests.recorded import RecordedAccount
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,44 +23,6 @@ ROOT = Path(__file__).parents[2]
 def account() -> Iterator[RecordedAccount]:
     with mock_aws():
         yield RecordedAccount(load("dev"))
-
-
-def deploy(account: RecordedAccount) -> str:
-    """The speech stack, in as far as the simulation makes it; the name of the configuration.
-
-    It ignores the endpoint's name in a stack, so that the endpoint is made beside it.
-    """
-    variant = {
-        "VariantName": "AllTraffic",
-        "ModelName": {"Fn::GetAtt": ["Model", "ModelName"]},
-        "InstanceType": "ml.m5.xlarge",
-        "InitialInstanceCount": 1,
-        "InitialVariantWeight": 1,
-    }
-    role = "arn:aws:iam::111122223333:role/x"
-    model = {"ExecutionRoleArn": role, "PrimaryContainer": {"Image": "x"}}
-    resources = {
-        "Model": {"Type": "AWS::SageMaker::Model", "Properties": model},
-        "Config": {
-            "Type": "AWS::SageMaker::EndpointConfig",
-            "Properties": {"ProductionVariants": [variant]},
-        },
-    }
-    account.client("cloudformation").create_stack(
-        StackName="voice-dev-speech", TemplateBody=json.dumps({"Resources": resources})
-    )
-    sagemaker = account.client("sagemaker")
-    (config,) = sagemaker.list_endpoint_configs()["EndpointConfigs"]
-    name = str(config["EndpointConfigName"])
-    sagemaker.create_endpoint(EndpointName="kokoro-dev", EndpointConfigName=name)
-    # The simulation says `{}` where AWS says nothing, which the SageMaker SDK cannot read.
-    simulated_endpoint().data_capture_config = None
-    return name
-
-
-def simulated_endpoint() -> FakeEndpoint:
-    (endpoint,) = sagemaker_backends["123456789012"][REGION].endpoints.values()
-    return endpoint
 
 
 def test_a_deployed_endpoint_is_in_service_on_what_was_deployed(account: RecordedAccount) -> None:
@@ -73,7 +34,7 @@ def test_a_deployed_endpoint_is_in_service_on_what_was_deployed(account: Recorde
 def test_an_endpoint_on_its_old_configuration_is_a_problem(account: RecordedAccount) -> None:
     """After a rollback the endpoint is InService, and CloudFormation may say so, too."""
     deployed = deploy(account)
-    simulated_endpoint().endpoint_config_name = "older"  # as a rollback does
+    simulated_endpoint(account).endpoint_config_name = "older"  # as a rollback does
     (finding,) = smoke.check_endpoint(account)
     assert finding.verdict == "problem"
     assert "InService on older" in finding.detail
@@ -84,7 +45,7 @@ def test_an_endpoint_on_its_old_configuration_is_a_problem(account: RecordedAcco
 def test_no_endpoint_is_told_with_how_to_deploy(account: RecordedAccount) -> None:
     (finding,) = smoke.check_endpoint(account)
     assert finding.verdict == "problem"
-    assert finding.next_step == "npx cdk deploy -c env=dev --all"
+    assert finding.next_step == 'make cdk ARGS="deploy -c env=dev --all"'
 
 
 def test_a_rollout_is_waited_for_with_progress(
@@ -92,7 +53,7 @@ def test_a_rollout_is_waited_for_with_progress(
 ) -> None:
     """A wait without a sign of life is taken for a hang, and ended."""
     deploy(account)
-    endpoint = simulated_endpoint()
+    endpoint = simulated_endpoint(account)
     endpoint.endpoint_status = "Updating"
     slept: list[float] = []
 
