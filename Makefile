@@ -82,6 +82,11 @@ nag: .venv/dev.stamp .env-checkov/stamp
 snapshots: .venv/dev.stamp
 	UPDATE_SNAPSHOTS=1 $(BIN)/pytest tests/infra/test_snapshots.py
 
+## make docs         write docs/settings.md from the model of the settings
+.PHONY: docs
+docs: .venv/dev.stamp
+	$(BIN)/python -m stacks.settings_doc
+
 ## make soak         the long acceptance runs
 .PHONY: soak
 soak: .venv/dev.stamp

@@ -8,168 +8,39 @@ import ipaddress
 import json
 import re
 import tomllib
-import zoneinfo
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
-from stacks import aws_facts
+from stacks.aws_facts import AGENTCORE_AZ_IDS
+from stacks.settings_base import Misfit, Model
+from stacks.speech_settings import Image, Instances, Schedule, Speech
+
+__all__ = [
+    "ENVIRONMENTS",
+    "Agent",
+    "Alarms",
+    "Budget",
+    "Image",
+    "Instances",
+    "Jwt",
+    "Network",
+    "Schedule",
+    "Settings",
+    "SettingsError",
+    "Speech",
+    "load",
+]
 
 ENVIRONMENTS = Path(__file__).resolve().parent.parent / "environments"
-
-IMAGE_CUDA_MAJOR = 13
-"""Of the GPU image that `container/` builds: that of the packages in its lock."""
 
 
 class SettingsError(ValueError):
     """The settings cannot be used; each line names a key's path and what is accepted."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class Image(_Model):
-    """Where an image comes from."""
-
-    source: Literal["codebuild", "docker", "digest"] = Field(
-        "codebuild",
-        description="`codebuild`: built in the account at deploy time, no Docker needed; `docker`: "
-        "built on the machine that deploys; `digest`: an image that exists",
-    )
-    uri: str | None = Field(
-        None,
-        pattern=r"^\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/[^\s@:]+@sha256:[0-9a-f]{64}$",
-        description="with `digest`: the image as "
-        "`ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME@sha256:…`; AWS pulls from ECR only",
-    )
-
-    @model_validator(mode="after")
-    def _uri_goes_with_digest(self) -> Self:
-        if (self.source == "digest") != (self.uri is not None):
-            raise ValueError('`uri` is given with source = "digest", and only then')
-        return self
-
-
-class Instances(_Model):
-    """How many instances serve speech, and when."""
-
-    minimum: int = Field(
-        1,
-        ge=1,
-        le=100,
-        description="never fewer; a bidirectional endpoint "
-        "without inference components cannot scale to zero",
-    )
-    maximum: int = Field(1, ge=1, le=100, description="never more")
-    sessions_per_instance: int = Field(
-        8,
-        ge=1,
-        le=500,
-        description="open conversations an instance is meant to hold; the target of scaling "
-        "(`python -m ops capacity` measures it)",
-    )
-
-
-class Schedule(_Model):
-    """From a moment on, other bounds for the number of instances."""
-
-    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,30}$", description="of the scheduled action")
-    cron: str = Field(
-        pattern=r"^cron\(\S+ \S+ \S+ \S+ \S+ \S+\)$",
-        description="when, as `cron(minute hour day month weekday year)`",
-    )
-    time_zone: str = Field("UTC", min_length=1, description="IANA name of the cron's time zone")
-    minimum: int = Field(ge=1, le=100, description="from then on never fewer")
-    maximum: int = Field(ge=1, le=100, description="from then on never more")
-
-    @field_validator("time_zone")
-    @classmethod
-    def _zone_exists(cls, name: str) -> str:
-        zones = zoneinfo.available_timezones()
-        if zones and name not in zones:  # none: the machine has no time zone data
-            raise ValueError(f"{name!r} is no IANA time zone such as Europe/Berlin")
-        return name
-
-    @model_validator(mode="after")
-    def _bounds_in_order(self) -> Self:
-        _check_bounds(self.minimum, self.maximum)
-        return self
-
-
-class Speech(_Model):
-    """The SageMaker endpoint."""
-
-    variant: Literal["gpu", "cpu"] = Field("gpu", description="which image is built")
-    instance_type: str = Field(
-        "ml.g5.xlarge", pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$", description="of the endpoint"
-    )
-    inference_ami: str | None = Field(
-        None,
-        description="with a gpu: the host's image; its CUDA major must be the container's. One of "
-        + ", ".join(f"`{ami}`" for ami in aws_facts.CUDA_MAJOR_BY_AMI),
-    )
-    cuda_major: Literal[12, 13] | None = Field(None, description="with a gpu: of the container")
-    instances: Instances = Field(Instances(), description="how many")
-    schedule: tuple[Schedule, ...] = Field((), description="other bounds at set times")
-    model_source: Literal["packages", "release"] = Field(
-        "packages", description="where the image's build gets the weights"
-    )
-    image: Image = Field(Image(), description="where the image comes from")
-    startup_timeout_s: int = Field(
-        600, ge=60, le=3600, description="until the container answers /ping"
-    )
-    termination_wait_s: int = Field(
-        aws_facts.SESSION_LIMIT_S,
-        ge=0,
-        le=3600,
-        description="how long old instances live on in a rollout; a session lasts up to 1800 s",
-    )
-
-    @property
-    def fewest_instances(self) -> int:
-        """The lowest minimum there ever is."""
-        return min([self.instances.minimum, *(action.minimum for action in self.schedule)])
-
-    @model_validator(mode="after")
-    def _hardware_fits(self) -> Self:
-        family = self.instance_type.split(".")[1]
-        families = aws_facts.GPU_FAMILIES if self.variant == "gpu" else aws_facts.CPU_FAMILIES
-        if family not in families:
-            raise ValueError(
-                f"instance_type {self.instance_type!r} does not fit variant {self.variant!r}: "
-                f"its family must be one of {', '.join(families)}"
-            )
-        if self.variant == "cpu":
-            if self.inference_ami is not None or self.cuda_major is not None:
-                raise ValueError('inference_ami and cuda_major are for variant "gpu" only')
-            return self
-        if self.inference_ami not in aws_facts.CUDA_MAJOR_BY_AMI:
-            raise ValueError(
-                f'inference_ami {self.inference_ami!r}: variant "gpu" needs one of '
-                f"{', '.join(aws_facts.CUDA_MAJOR_BY_AMI)}"
-            )
-        needed = aws_facts.CUDA_MAJOR_BY_AMI[self.inference_ami]
-        if self.cuda_major != needed:
-            raise ValueError(f"cuda_major {self.cuda_major}: {self.inference_ami} needs {needed}")
-        if self.image.source != "digest" and self.cuda_major != IMAGE_CUDA_MAJOR:
-            raise ValueError(
-                f"cuda_major {self.cuda_major}: the image that is built here has "
-                f'{IMAGE_CUDA_MAJOR}; another needs image.source = "digest"'
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _counts_fit(self) -> Self:
-        _check_bounds(self.instances.minimum, self.instances.maximum)
-        names = [action.name for action in self.schedule]
-        if len(names) != len(set(names)):
-            raise ValueError("schedule: every name may occur once")
-        return self
-
-
-class Jwt(_Model):
+class Jwt(Model):
     """Whose tokens the agent accepts."""
 
     discovery_url: str = Field(
@@ -182,11 +53,11 @@ class Jwt(_Model):
     @model_validator(mode="after")
     def _somebody_is_allowed(self) -> Self:
         if not (self.allowed_clients or self.allowed_audiences):
-            raise ValueError("name allowed_clients or allowed_audiences: else nobody gets in")
+            raise Misfit("allowed_clients", "needed, or allowed_audiences: else nobody gets in")
         return self
 
 
-class Agent(_Model):
+class Agent(Model):
     """The AgentCore runtime."""
 
     model_id: str = Field(
@@ -213,19 +84,25 @@ class Agent(_Model):
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
         if (self.auth == "jwt") != (self.jwt is not None):
-            raise ValueError('`[agent.jwt]` is given with auth = "jwt", and only then')
+            raise Misfit("jwt", 'given with auth = "jwt", and only then')
         if self.idle_timeout_s > self.max_lifetime_s:
-            raise ValueError("idle_timeout_s must not exceed max_lifetime_s")
-        for header in self.allowed_headers:
-            if not re.fullmatch(r"X-Amzn-Bedrock-AgentCore-Runtime-Custom-[A-Za-z0-9-]+", header):
-                raise ValueError(
-                    f"allowed_headers {header!r}: must begin with "
-                    "X-Amzn-Bedrock-AgentCore-Runtime-Custom-"
-                )
+            raise Misfit(
+                "idle_timeout_s", f"must not exceed max_lifetime_s, which is {self.max_lifetime_s}"
+            )
         return self
 
+    @field_validator("allowed_headers")
+    @classmethod
+    def _headers_may_pass(cls, headers: tuple[str, ...]) -> tuple[str, ...]:
+        for header in headers:
+            if not re.fullmatch(r"X-Amzn-Bedrock-AgentCore-Runtime-Custom-[A-Za-z0-9-]+", header):
+                raise ValueError(
+                    f"{header!r} must begin with X-Amzn-Bedrock-AgentCore-Runtime-Custom-"
+                )
+        return headers
 
-class Alarms(_Model):
+
+class Alarms(Model):
     """When somebody is told, and a rollout is taken back."""
 
     email: str | None = Field(
@@ -237,14 +114,14 @@ class Alarms(_Model):
     errors_per_minute: int = Field(5, ge=1, le=10_000, description="alarm above")
 
 
-class Budget(_Model):
+class Budget(Model):
     """A monthly cost budget over the environment's tag."""
 
     monthly_usd: int = Field(ge=1, le=1_000_000, description="alarm at 80 % and 100 % of it")
     email: str = Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", description="who is told")
 
 
-class Network(_Model):
+class Network(Model):
     """A VPC of the environment's own, in a stack that outlives the others."""
 
     cidr: str = Field(
@@ -268,7 +145,7 @@ class Network(_Model):
         return az_ids
 
 
-class Settings(_Model):
+class Settings(Model):
     """One environment."""
 
     name: str = Field(
@@ -301,10 +178,11 @@ class Settings(_Model):
     def _tags_are_allowed(cls, tags: dict[str, str]) -> dict[str, str]:
         for key, value in tags.items():
             if key == "environment" or key.startswith("aws:"):
-                raise ValueError(f"{key!r} is set by somebody else")
+                raise ValueError(f"{key!r}: `environment` and `aws:…` are not yours to set")
             if not re.fullmatch(r"[\w .:/=+@-]{1,128}", key) or len(value) > 256:
                 raise ValueError(
-                    f"{key!r}: at most 128 characters of a tag's, and 256 in its value"
+                    f"{key!r}: a key has at most 128 letters, digits, spaces and .:/=+@_-, a value "
+                    "at most 256 characters"
                 )
         return tags
 
@@ -326,36 +204,30 @@ class Settings(_Model):
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
         if self.is_stable and self.speech.fewest_instances < 2:
-            raise ValueError(
-                'speech: minimum, of instances and schedule: kind "stable" needs 2 or more, in two '
-                "zones"
+            raise Misfit(
+                "speech.instances.minimum",
+                'kind "stable" needs 2 or more, in two zones, at all times of the schedule',
             )
         if (self.agent.network == "vpc") != (self.network is not None):
-            raise ValueError('`[network]` is given with agent.network = "vpc", and only then')
+            raise Misfit("network", 'given with agent.network = "vpc", and only then')
         if self.network is not None:
             self._check_zones(self.network)
         return self
 
     def _check_zones(self, network: Network) -> None:
-        if self.region is None:
-            raise ValueError("region: must be set with `[network]`, whose zones belong to one")
-        if self.region not in aws_facts.AGENTCORE_AZ_IDS:
-            raise ValueError(
-                f"region {self.region!r}: AgentCore attaches to VPCs in "
-                f"{', '.join(aws_facts.AGENTCORE_AZ_IDS)}"
+        supported = AGENTCORE_AZ_IDS.get(self.region or "")
+        if supported is None:
+            raise Misfit(
+                "region",
+                f"{self.region!r}: with `[network]` one of {', '.join(AGENTCORE_AZ_IDS)}, where "
+                "AgentCore attaches to VPCs",
             )
-        supported = aws_facts.AGENTCORE_AZ_IDS[self.region]
         for az_id in network.az_ids:
             if az_id not in supported:
-                raise ValueError(
-                    f"network.az_ids {az_id!r}: in {self.region} AgentCore supports "
-                    f"{', '.join(supported)}"
+                raise Misfit(
+                    "network.az_ids",
+                    f"{az_id!r}: in {self.region} AgentCore supports {', '.join(supported)}",
                 )
-
-
-def _check_bounds(minimum: int, maximum: int) -> None:
-    if minimum > maximum:
-        raise ValueError(f"minimum {minimum} must not exceed maximum {maximum}")
 
 
 def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
@@ -387,13 +259,16 @@ def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
 
 
 def _problem(error: Any) -> str:
-    path = ".".join(str(part) for part in error["loc"])
+    path = [str(part) for part in error["loc"]]
+    message = error["msg"] + f", not {error['input']!r}"
     match error["type"]:
         case "extra_forbidden":
-            return f"{path}: unknown key"
+            message = "unknown key"
         case "missing":
-            return f"{path}: must be given"
+            message = "must be given"
         case "value_error":
-            message = str(error["ctx"]["error"])
-            return f"{path}: {message}" if path else message
-    return f"{path}: {error['msg']}, not {error['input']!r}"
+            reason = error["ctx"]["error"]
+            message = str(reason)
+            if isinstance(reason, Misfit):
+                path.append(reason.key)
+    return f"{'.'.join(path)}: {message}"

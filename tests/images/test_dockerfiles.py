@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stacks.aws_facts import CUDA_MAJOR_BY_AMI
-from stacks.settings import IMAGE_CUDA_MAJOR
+from stacks.speech_settings import IMAGE_CUDA_MAJOR
 
 ROOT = Path(__file__).parents[2]
 CONTEXTS = ["container", "agent"]
