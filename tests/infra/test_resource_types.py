@@ -2,24 +2,21 @@
 
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
-from stacks.settings import load
-from tests.infra.conftest import Assembly
+from tests.infra.synthesis import Synthesis
 
 # For environments that are deployed wherever the deployer's credentials point.
 DEFAULT_REGION = "us-east-1"
 
 
-def test_every_type_is_known_where_the_environment_lives(
-    assembly: Assembly, environment: str
-) -> None:
+def test_every_type_is_known_where_the_environment_lives(synthesis: Synthesis) -> None:
     """moto calls a type it does not know a success, and CDK writes any name into a template: only
     CloudFormation's own list, which cfn-lint carries, tells of one that a Region does not have.
     """
-    region = load(environment).region or DEFAULT_REGION
+    region = synthesis.settings.region or DEFAULT_REGION
     known = set(PROVIDER_SCHEMA_MANAGER.get_resource_types(region))
     used = {
         resource["Type"]
-        for template in assembly(environment).templates.values()
+        for template in synthesis.templates.values()
         for resource in template["Resources"].values()
     }
     assert "AWS::BedrockAgentCore::Runtime" in used  # or the app was not synthesized
