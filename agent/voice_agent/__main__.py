@@ -19,7 +19,8 @@ from voice_agent.settings import Settings, SettingsError
 MAX_FRAME_BYTES = 2 << 20
 """A longer frame ends the connection (1009). Shorter ones that are too long are answered."""
 
-SHUTDOWN_TIMEOUT_S = 5
+SHUTDOWN_TIMEOUT_S = 8
+"""Longer than a reply takes to stop: the model 2 s, what is being said 1 s, the stream 2 s."""
 PING_INTERVAL_S = 20.0
 
 

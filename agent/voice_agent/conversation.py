@@ -69,6 +69,7 @@ class Conversation:
             request_id=request_id,
             speech_id=f"turn-{self._turn_count}",
             voice=request.voice or self._services.settings.voice,
+            first_chunk=self._services.settings.first_chunk,
             history=self._history,
             speech=self._speech,
             batch=self._services.batch,

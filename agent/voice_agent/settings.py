@@ -5,7 +5,7 @@ meaning they have for every AWS SDK and are not repeated here.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -34,6 +34,7 @@ class Settings(BaseModel):
     ca_file: str | None = None
     model_id: str = Field("global.amazon.nova-2-lite-v1:0", min_length=1)
     voice: str = Field("af_heart", min_length=1, max_length=200)
+    first_chunk: Literal["sentence", "clause"] = "sentence"
     system_prompt: str = Field(SYSTEM_PROMPT, min_length=1)
     max_prompt_chars: int = Field(4000, ge=1, le=100_000)
     max_reply_tokens: int = Field(1024, ge=1, le=8192)

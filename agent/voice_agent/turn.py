@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Literal
 
 from voice_agent.batch import BatchSynthesizer
 from voice_agent.chunker import IncrementalSentenceChunker, speakable
@@ -27,6 +28,12 @@ from voice_agent.timeline import Timeline
 log = logging.getLogger(__name__)
 
 MAX_SENTENCES_WAITING = 64
+LANGUAGES = {
+    "a": "en", "b": "en", "e": "es", "f": "fr", "h": "hi", "i": "it", "j": "ja", "p": "pt",
+    "z": "zh",
+}  # fmt: skip
+"""What a voice speaks, by the first letter of its name (Kokoro-82M, VOICES.md)."""
+
 CANCEL_TIMEOUT_S = 1.0
 
 type Emit = Callable[[ServerEvent], Awaitable[None]]
@@ -58,6 +65,7 @@ class Turn:
         batch: for mode batch.
         emit: where events go.
         prompted_at: when the prompt arrived, on the event loop's clock.
+        first_chunk: what the reply's first piece of speech is, as the chunker takes it.
     """
 
     def __init__(
@@ -72,12 +80,14 @@ class Turn:
         batch: BatchSynthesizer,
         emit: Emit,
         prompted_at: float,
+        first_chunk: Literal["sentence", "clause"] = "sentence",
     ) -> None:
         self.request_id = request_id
         self.timeline = Timeline(request.mode, prompted_at)
         self._request = request
         self._speech_id = speech_id
         self._voice = voice
+        self._first_chunk = first_chunk
         self._history = history
         self._speech = speech
         self._batch = batch
@@ -122,7 +132,9 @@ class Turn:
             )
 
     async def _think(self) -> None:
-        chunker = IncrementalSentenceChunker()
+        chunker = IncrementalSentenceChunker(
+            LANGUAGES.get(self._voice[0], "en"), first_chunk=self._first_chunk
+        )
         seq = 0
         async with aclosing(self._history.reply(self._request.prompt)) as reply:
             async for piece in reply:

@@ -185,7 +185,7 @@ async def test_a_turn_has_its_events_in_order(agent) -> None:
     assert spoken[-1]["duration_s"] == audio_bytes / 48_000
     assert spoken[-1]["total_chunks"] == 15
     metrics = events[-1]["metrics"]
-    assert kinds(events)[0], kinds(events)[-1] == ("agent_start", "agent_end")
+    assert (kinds(events)[0], kinds(events)[-1]) == ("agent_start", "agent_end")
     assert metrics["streams_opened"] == 1
     assert [sentence["text"] for sentence in metrics["sentences"]] == [
         event["text"] for event in sentences
@@ -207,7 +207,9 @@ BAD_FRAMES: list[tuple[str | bytes, str, str]] = [
     ('{"type": "prompt", "prompt": ""}', "invalid", "prompt"),
     ('{"type": "prompt", "prompt": " \\n"}', "invalid", "prompt"),
     ('{"type": "prompt", "prompt": "Hello?", "speed": 9}', "invalid", "speed"),
-    ('{"type": "prompt", "prompt": "Hello?", "speed": NaN}', "invalid", "NaN"),
+    ('{"type": "prompt", "prompt": "Hello?", "speed": NaN}', "invalid", "JSON"),
+    ('{"type": "prompt", "prompt": "Hello?", "request_id": "\\ud800"}', "invalid", "JSON"),
+    (json.dumps({"type": "close", "k" * 100_000: 1}), "invalid", "unknown key"),
     ('{"type": "prompt", "prompt": "Hello?", "format": "mp3"}', "unsupported", "mp3"),
     (json.dumps({"type": "prompt", "prompt": "x" * (1 << 20)}), "too_long", "4000"),
     ('{"type": "interrupt", "played_s": -1}', "invalid", "played_s"),
@@ -385,7 +387,24 @@ async def test_close_ends_the_conversation_even_in_a_reply(agent) -> None:
     assert agent.container.received[-1] == {"type": "close"}
 
 
-async def test_a_client_that_leaves_stops_its_reply(agent) -> None:
+@asynccontextmanager
+async def listening(agent: Agent, transport: str) -> AsyncIterator[None]:
+    """A client that has asked and heard the first audio, and leaves."""
+    if transport == "ws":
+        async with agent.socket() as ws:
+            await ws.send('{"type": "prompt", "prompt": "Hello?"}')
+            while not isinstance(await ws.recv(), bytes):
+                continue
+            yield
+    else:
+        async with aclosing(ask_sse(agent.url, "Hello?")) as events:
+            while (await anext(events))["type"] != "audio":
+                continue
+            yield
+
+
+@pytest.mark.parametrize("transport", ["ws", "sse"])
+async def test_a_client_that_leaves_stops_its_reply(agent, transport: str) -> None:
     """Speech and model run on for nobody, at a price, when a browser tab is closed."""
 
     async def never_complete(ws: ServerConnection, message: dict[str, object]) -> None:
@@ -395,12 +414,8 @@ async def test_a_client_that_leaves_stops_its_reply(agent) -> None:
 
     agent.container.behaviour = never_complete
     await agent.bedrock("hold")
-    async with agent.socket() as ws:
-        await ws.send('{"type": "prompt", "prompt": "Hello?"}')
-        async for frame in ws:
-            if isinstance(frame, bytes):
-                break
-    (connection,) = agent.container.connections
+    async with listening(agent, transport):
+        (connection,) = agent.container.connections
     await connection.wait_closed()  # the speech session is closed, so the turn is over
     assert [m["type"] for m in agent.container.received[-2:]] == ["cancel", "close"]
     await agent.bedrock("release")
@@ -463,6 +478,27 @@ async def test_a_sentence_without_words_is_not_sent(agent) -> None:
         assert "error" not in kinds(events)
         texts = [str(message["text"]) for message in agent.container.received]
         assert all(any(c.isalnum() for c in text) for text in texts)
+
+
+async def test_sentences_end_as_they_do_in_the_voices_language(agent) -> None:
+    """By English rules a Japanese reply is one sentence, spoken only when it is all written."""
+    await agent.bedrock("script", {"text": "港の朝は早い。船が出て行く。"})
+    async with AgentSocket(agent.url) as socket:
+        await turn(socket, voice="jf_alpha")
+    spoken = [message["text"] for message in agent.container.received if "text" in message]
+    assert spoken == ["港の朝は早い。", "船が出て行く。"]
+
+
+async def test_the_first_chunk_may_be_a_clause(own_agent) -> None:
+    """The setting is for replies that begin with a long sentence: it must reach the chunker."""
+    text = "When the tide turns in the evening, the boats come home. Then all is quiet."
+    async with own_agent(VOICE_AGENT_FIRST_CHUNK="clause") as agent:
+        await agent.bedrock("script", {"text": text})
+        async with AgentSocket(agent.url) as socket:
+            await turn(socket)
+        spoken = [message["text"] for message in agent.container.received if "text" in message]
+        assert spoken[0] == "When the tide turns in the evening,"
+        assert " ".join(spoken) == text
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
