@@ -132,6 +132,12 @@ node_modules/.stamp: package-lock.json | .venv/dev.stamp
 	$(UV) pip install -q --python .env-checkov --no-deps --require-hashes -r requirements-checkov.txt
 	@touch $@
 
+## make bench        bidi against batch, and the chunker against its peers, into bench/results/
+.PHONY: bench
+bench: .venv/dev.stamp
+	$(BIN)/python -m bench.first_words --out bench/results/first_words.md
+	$(BIN)/python -m bench.chunker --out bench/results/chunker.md
+
 ## make help         this list
 .PHONY: help
 help:
