@@ -1,0 +1,190 @@
+"""Images: where they are built, what of, and that a new one reaches its consumers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk.assertions import Match, Template
+
+from stacks.images import ImagesStack
+from stacks.settings import load
+from stacks.speech import SpeechStack
+from tests.images.test_dockerfiles import copied_from_context
+from tests.infra.conftest import Assembly, Templates
+from tests.infra.synthesis import OTHERS, ROOT, Synthesis, context
+
+REPOSITORY = "AWS::ECR::Repository"
+BUILD = "Custom::CDKContainerImageBuild"
+
+
+def properties(template: Template, kind: str) -> list[dict[str, Any]]:
+    return [found["Properties"] for found in template.find_resources(kind).values()]
+
+
+def uploaded(synthesis: Synthesis) -> dict[str, Path]:
+    """The build contexts that are uploaded, by the package that is in them."""
+    found: dict[str, Path] = {}
+    for dockerfile in synthesis.folder.glob("asset.*/Dockerfile"):
+        names = {path.name for path in dockerfile.parent.iterdir()}
+        (package,) = names & {"kokoro_server", "voice_agent"}
+        found[package] = dockerfile.parent
+    return found
+
+
+def test_repositories_are_scanned_immutable_and_bounded(
+    template: Templates, environment: str
+) -> None:
+    """Guards against a tag that changes under a running endpoint, and unbounded storage."""
+    images = template(environment, "Images")
+    images.resource_count_is(REPOSITORY, 2)
+    for repository in properties(images, REPOSITORY):
+        assert "RepositoryName" not in repository  # one that is kept would block the next deploy
+        assert repository["ImageScanningConfiguration"] == {"ScanOnPush": True}
+        assert repository["ImageTagMutability"] == "IMMUTABLE"
+        (rule,) = json.loads(repository["LifecyclePolicy"]["LifecyclePolicyText"])["rules"]
+        assert rule["selection"]["countNumber"] >= 10
+
+
+def test_an_ephemeral_environment_leaves_no_images(assembly: Assembly, environment: str) -> None:
+    """Guards against a destroy that fails on a full repository, or empties a stable one."""
+    synthesis = assembly(environment)
+    for repository in synthesis.templates["Images"]["Resources"].values():
+        if repository["Type"] != REPOSITORY:
+            continue
+        if synthesis.settings.is_stable:
+            assert repository["DeletionPolicy"] == repository["UpdateReplacePolicy"] == "Retain"
+            assert repository["Properties"]["EmptyOnDelete"] is False
+        else:
+            assert repository["DeletionPolicy"] == repository["UpdateReplacePolicy"] == "Delete"
+            assert repository["Properties"]["EmptyOnDelete"] is True
+
+
+def test_each_image_is_built_for_the_machine_it_runs_on(
+    assembly: Assembly, environment: str
+) -> None:
+    """Guards against `exec format error`, and against attestations that break the pull."""
+    speech = assembly(environment).settings.speech
+    images = Template.from_json(assembly(environment).templates["Images"])
+    commands = {
+        command["tagPrefix"]: command["buildCommand"] for command in properties(images, BUILD)
+    }
+    assert len(commands) == 2
+    assert all("--provenance=false" in command for command in commands.values())
+    (agent,) = [command for command in commands.values() if "--platform linux/arm64" in command]
+    (kokoro,) = [command for command in commands.values() if "--platform linux/amd64" in command]
+    assert f"--build-arg VARIANT={speech.variant}" in kokoro
+    assert f"--build-arg MODEL_SOURCE={speech.model_source}" in kokoro
+    assert "VARIANT" not in agent
+    # On their own architecture: emulated, a build takes longer than CodeBuild waits.
+    projects = [
+        found["Environment"]["Type"] for found in properties(images, "AWS::CodeBuild::Project")
+    ]
+    assert sorted(projects) == ["ARM_CONTAINER", "LINUX_CONTAINER"]
+
+
+def test_bases_come_from_where_codebuild_may_pull(template: Templates, environment: str) -> None:
+    """Guards against Docker Hub's limit on pulls, which CodeBuild's shared addresses have met."""
+    for build in properties(template(environment, "Images"), BUILD):
+        assert (
+            "--build-arg BASE_IMAGE=public.ecr.aws/docker/library/python:" in build["buildCommand"]
+        )
+
+
+def test_tags_are_new_with_each_build(template: Templates, environment: str) -> None:
+    """Guards against a push that an immutable repository refuses, and against `latest`."""
+    images = template(environment, "Images")
+    for build in properties(images, BUILD):
+        assert "imageTag" not in build
+    assert ":latest" not in json.dumps(images.to_json())
+
+
+def test_the_context_is_what_the_dockerfile_copies(assembly: Assembly, environment: str) -> None:
+    """Guards against a build without its Dockerfile, and a hash that changes with a .pyc file."""
+    for folder, package in (("container", "kokoro_server"), ("agent", "voice_agent")):
+        directory = uploaded(assembly(environment))[package]
+        names = {path.name for path in directory.iterdir()}
+        assert names == {"Dockerfile"} | copied_from_context(folder)
+        assert list(directory.rglob("__pycache__")) == []
+        assert list(directory.rglob("*.in")) == []
+        assert (directory / "Dockerfile").read_text() == (ROOT / folder / "Dockerfile").read_text()
+
+
+def test_builds_log_where_the_environment_cleans_up(template: Templates, environment: str) -> None:
+    """Guards against log groups that CodeBuild makes and that are kept for ever."""
+    images = template(environment, "Images")
+    groups = images.find_resources(
+        "AWS::Logs::LogGroup",
+        {
+            "Properties": {
+                "LogGroupName": {"Fn::Join": ["", ["/aws/codebuild/", Match.any_value()]]}
+            }
+        },
+    )
+    assert len(groups) == 2
+    for build in images.find_resources(BUILD).values():
+        # Else CodeBuild is first, and CloudFormation finds that its group exists.
+        assert set(build["DependsOn"]) & groups.keys()
+
+
+def test_a_new_image_changes_what_consumes_it() -> None:
+    """Guards against a deploy that builds an image and rolls out nothing.
+
+    References between stacks are resolved when a stack is deployed, and a stack whose template is
+    as before is not.
+    """
+    settings = load("dev")
+    other = settings.model_copy(
+        update={"speech": settings.speech.model_copy(update={"model_source": "release"})}
+    )
+    consumers = []
+    for each in (settings, other):
+        app = cdk.App(analytics_reporting=False, context=context())
+        images = ImagesStack(app, "dev-Images", settings=each)
+        speech = SpeechStack(
+            app,
+            "dev-Speech",
+            settings=each,
+            image_uri=images.speech_image_uri,
+            repository=images.speech_repository,
+        )
+        (model,) = properties(Template.from_stack(speech), "AWS::SageMaker::Model")
+        consumers.append(model["PrimaryContainer"]["Image"])
+    assert consumers[0] != consumers[1]
+
+
+def test_an_image_that_exists_is_not_built(template: Templates) -> None:
+    """Guards against a build of what is given, and a role that may pull something else."""
+    uri = load("images", OTHERS).speech.image.uri
+    assert uri is not None
+    template("images", "Images").resource_count_is(REPOSITORY, 0)
+    template("images", "Images").resource_count_is(BUILD, 0)
+    (model,) = properties(template("images", "Speech"), "AWS::SageMaker::Model")
+    assert model["PrimaryContainer"]["Image"] == uri
+    statements = [
+        statement
+        for policy in properties(template("images", "Speech"), "AWS::IAM::Policy")
+        for statement in policy["PolicyDocument"]["Statement"]
+        if "ecr:BatchGetImage" in statement["Action"]
+    ]
+    (pull,) = statements
+    arn = json.dumps(pull["Resource"])
+    assert ":ecr:eu-central-1:123456789012:repository/kokoro" in arn
+
+
+def test_docker_builds_for_arm_with_the_same_base(assembly: Assembly) -> None:
+    """Guards against an agent built for the deployer's own processor."""
+    assets = json.loads((assembly("images").folder / "images-Images.assets.json").read_text())
+    (image,) = assets["dockerImages"].values()
+    assert image["source"]["platform"] == "linux/arm64"
+    assert "latest" not in json.dumps(image)
+
+
+@pytest.mark.parametrize("name", ["dev", "images"])
+def test_nothing_else_is_uploaded(assembly: Assembly, name: str) -> None:
+    """Guards against a context that is the repository, with cdk.out and .venv in it."""
+    folders = [path for path in assembly(name).folder.glob("asset.*") if path.is_dir()]
+    for folder in folders:
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        assert size < 5_000_000, folder
