@@ -52,20 +52,25 @@ def create_app(settings: Settings) -> BedrockAgentCoreApp:
         batch=BatchSynthesizer(settings),
     )
     conversations = Conversations(services)
+    answers: set[asyncio.Task[None]] = set()
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
+        for answer in answers:
+            answer.cancel()
+        await asyncio.gather(*answers, return_exceptions=True)
         await conversations.close()
         await services.speech.close()
         services.batch.close()
 
     app = BedrockAgentCoreApp(lifespan=lifespan)
+    app.logger.propagate = False  # it has a handler of its own: each line would be there twice
 
     # Not a coroutine and not a generator function: those the library runs on an event loop of
     # its own, and the process's connections live on the main one. It only makes the generator.
     def invoke(payload: Any, context: RequestContext) -> AsyncGenerator[dict[str, Any]]:
-        return _answer_invocation(payload, context.session_id, services, conversations)
+        return _answer_invocation(payload, context.session_id, services, conversations, answers)
 
     connections: set[_Connection] = set()
 
@@ -87,7 +92,11 @@ def create_app(settings: Settings) -> BedrockAgentCoreApp:
 
 
 async def _answer_invocation(
-    payload: Any, session_id: str | None, services: Services, conversations: Conversations
+    payload: Any,
+    session_id: str | None,
+    services: Services,
+    conversations: Conversations,
+    answers: set[asyncio.Task[None]],
 ) -> AsyncGenerator[dict[str, Any]]:
     """Yield the events of one reply; an HTTP status would not reach AgentCore's callers."""
     request_id = _new_id()
@@ -107,20 +116,28 @@ async def _answer_invocation(
     events: asyncio.Queue[ServerEvent | None] = asyncio.Queue(MAX_WAITING_EVENTS)
 
     async def answer() -> None:
-        await conversation.reply(request, request_id, events.put)
+        try:
+            await conversation.reply(request, request_id, events.put)
+        finally:
+            if session_id is not None:
+                conversations.put_back(session_id)
+            else:
+                await conversation.close()
         await events.put(None)
 
-    answering = asyncio.create_task(answer(), name=f"invocation {request_id}")
+    # The task cleans up after itself: when the client has left, Starlette lets this generator
+    # wait for nothing any more (anyio's cancellation strikes at every await).
+    answering = asyncio.Task(
+        answer(), loop=asyncio.get_running_loop(), name="invocation", eager_start=True
+    )
+    answers.add(answering)
+    answering.add_done_callback(answers.discard)
     try:
         while (event := await events.get()) is not None:
             yield to_json(event)
     finally:
         answering.cancel()
-        await asyncio.gather(answering, return_exceptions=True)
-        if session_id is not None:
-            conversations.put_back(session_id)
-        else:
-            await conversation.close()
+        await asyncio.wait([answering])
 
 
 class _Connection:

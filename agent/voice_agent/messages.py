@@ -5,9 +5,9 @@ frames; on `/invocations`, a server-sent event each, audio as base64 in `audio_c
 """
 
 import base64
-import json
 from typing import Annotated, Any, Literal
 
+import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 SAMPLE_RATE_HZ = 24_000
@@ -88,8 +88,10 @@ def parse_frame(text: str | None, *, max_prompt_chars: int) -> ClientMessage:
     if text is None:
         raise MessageError("a binary frame: messages are JSON objects in text frames")
     try:
-        data = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        # Unlike json it bounds the nesting, and refuses NaN and half a surrogate pair, which no
+        # answer could repeat.
+        data = pydantic_core.from_json(text, allow_inf_nan=False)
+    except ValueError as error:
         raise MessageError(f"not JSON: {error}") from error
     message = _validate(_CLIENT_MESSAGE, data)
     if isinstance(message, Prompt):
@@ -121,9 +123,8 @@ def _validate[T](adapter: TypeAdapter[T], data: object) -> T:
 
 
 def _describe(error: Any, request_id: str | None) -> MessageError:
-    names = [part for part in error["loc"] if part not in ("prompt", "interrupt", "close")]
-    # The prompt's own field is called as its message is; a discriminator has no field at all.
-    field = str(names[-1]) if names else "prompt" if len(error["loc"]) else "type"
+    # The discriminator has no location. An unknown key may be of any length.
+    field = _shortened(str(error["loc"][-1]) if error["loc"] else "type")
     kind, value = error["type"], error["input"]
     if kind == "extra_forbidden":
         return MessageError(f"{field}: unknown key", request_id=request_id)
@@ -136,10 +137,13 @@ def _describe(error: Any, request_id: str | None) -> MessageError:
         return MessageError(
             f"type: must be prompt, interrupt or close, not {given[:40]!r}", request_id=request_id
         )
-    shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "…"
-    message = f"{field}: {error['msg']}, not {shown}"
+    message = f"{field}: {error['msg']}, not {_shortened(repr(value))}"
     unsupported = field == "format" and isinstance(value, str)
     return MessageError(message, "unsupported" if unsupported else "invalid", request_id)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "…"
 
 
 def _check_prompt(prompt: str, max_chars: int, request_id: str | None) -> None:
@@ -151,10 +155,6 @@ def _check_prompt(prompt: str, max_chars: int, request_id: str | None) -> None:
             "too_long",
             request_id,
         )
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a JSON value")
 
 
 class _Event(BaseModel):

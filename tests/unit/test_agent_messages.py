@@ -53,6 +53,9 @@ PROMPT = {"type": "prompt", "prompt": "Hi"}
         ({"type": None}, ["type"]),
         ({"type": "prompt"}, ["prompt:"]),
         ({"type": "close", "now": True}, ["now"]),
+        (PROMPT | {"interrupt": 1}, ["interrupt: unknown key"]),
+        (PROMPT | {"k" * 1000: 1}, ["kkk", "unknown key"]),
+        (PROMPT | {"prompt": "\ud800"}, ["JSON"]),
         (PROMPT | {"mode": "fast"}, ["mode", "bidi", "batch", "fast"]),
         (PROMPT | {"prompt": 7}, ["prompt", "string", "7"]),
         (PROMPT | {"speed": 2.5}, ["speed", "2", "2.5"]),
@@ -108,6 +111,14 @@ def test_no_json_raises_anything_else(data) -> None:
     """Whatever a client sends, the socket answers and lives."""
     with contextlib.suppress(MessageError):
         parse(data)
+
+
+def test_half_a_surrogate_pair_is_refused() -> None:
+    """json accepts the escape, the answer that repeats the id cannot be sent, the socket dies."""
+    with pytest.raises(MessageError) as caught:
+        parse(PROMPT | {"request_id": "\ud800"})
+    assert caught.value.request_id is None
+    str(caught.value).encode()
 
 
 @given(st.text(max_size=40))
