@@ -1,0 +1,171 @@
+"""The app as people run it: its stacks, its errors, and that it gives the same every time."""
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import aws_cdk
+import pytest
+
+import app as cdk_app
+from stacks.settings import SettingsError
+from tests.infra.conftest import Assembly
+from tests.infra.synthesis import ENVIRONMENT_NAMES, ROOT, Synthesis, context
+
+
+def run_app(folder: Path, **more_context: str) -> subprocess.CompletedProcess[str]:
+    """What the CDK command line starts, and how it hands over context and output folder."""
+    return subprocess.run(
+        [sys.executable, "app.py"],
+        cwd=ROOT,
+        env=os.environ
+        | {
+            "CDK_OUTDIR": str(folder),
+            "CDK_CONTEXT_JSON": json.dumps(context() | more_context),
+            "PYTHONHASHSEED": "1",
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_without_an_environment_there_is_one_clear_line(tmp_path: Path) -> None:
+    """A traceback hides the one thing there is to know."""
+    result = run_app(tmp_path)
+    assert result.returncode != 0
+    assert result.stderr.splitlines() == [
+        "error: name an environment with -c env=<name>; there are: " + ", ".join(ENVIRONMENT_NAMES)
+    ]
+
+
+def test_an_unknown_environment_is_named_with_those_there_are() -> None:
+    app = aws_cdk.App(context={"env": "production"})
+    with pytest.raises(SettingsError) as caught:
+        cdk_app.chosen(app)
+    for word in ("production", *ENVIRONMENT_NAMES):
+        assert word in str(caught.value)
+
+
+def test_the_stacks_of_an_environment(assembly: Assembly, environment: str) -> None:
+    """Names are what operators type; a renamed stack is a second environment beside the first."""
+    assert stack_names(assembly(environment)) == {
+        f"voice-{environment}-{part}" for part in ("images", "observability", "speech", "agent")
+    }
+
+
+def test_a_network_only_where_asked_for(assembly: Assembly) -> None:
+    """A VPC with endpoints costs money every hour and outlives the rest."""
+    assert "voice-everything-network" in stack_names(assembly("everything"))
+
+
+def test_two_environments_share_no_name(assembly: Assembly) -> None:
+    """In one account and Region, what is named in one environment must not exist in another."""
+    names = [named(assembly(environment)) for environment in ENVIRONMENT_NAMES]
+    for index, one in enumerate(names):
+        assert len(one) > 4, "found no names: the test reads nothing"
+        for other in names[index + 1 :]:
+            assert one & other == set()
+
+
+def test_stable_environments_are_protected(synthesis: Synthesis) -> None:
+    """`cdk destroy` in the wrong shell must not take production with it."""
+    for stack in manifest(synthesis):
+        protected = stack["properties"].get("terminationProtection", False)
+        assert protected is synthesis.settings.is_stable
+
+
+def test_accounts_are_not_looked_into(synthesis: Synthesis) -> None:
+    """CI has no credentials, and a cached look-up makes one environment depend on another."""
+    document = json.loads((synthesis.folder / "manifest.json").read_text())
+    assert document.get("missing", []) == []
+    assert not (ROOT / "cdk.context.json").exists()
+
+
+def test_every_recommended_flag_is_set() -> None:
+    """A flag left out keeps a behaviour the CDK's authors call wrong; after an update of the CDK
+    this names the new ones (`cdk flags --unstable=flags -c env=dev` explains them)."""
+    package = Path(aws_cdk.__file__).parent / "_jsii"
+    (archive,) = package.glob("aws-cdk-lib@*.tgz")
+    with tarfile.open(archive) as tar:
+        member = tar.extractfile("package/recommended-feature-flags.json")
+        assert member is not None
+        recommended = json.load(member)
+    assert recommended.items() <= context().items()
+    assert context()["@aws-cdk/core:defaultCrossStackReferences"] == "weak"
+
+
+@pytest.fixture
+def compiled_files() -> Iterator[None]:
+    """What running the code leaves in the build contexts."""
+    files = [
+        ROOT / folder / "__pycache__" / "left_by_a_test.cpython-312.pyc"
+        for folder in ("container/kokoro_server", "container/model", "agent/voice_agent")
+    ]
+    for file in files:
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(b"compiled")
+    yield
+    for file in files:
+        file.unlink()
+
+
+@pytest.mark.usefixtures("compiled_files")
+def test_a_second_synthesis_is_the_same(assembly: Assembly, tmp_path: Path) -> None:
+    """In another process, with another order of hashing, after the code has run: if it differed,
+    every deploy would build images and roll instances for nothing."""
+    first = assembly("dev").folder
+    result = run_app(tmp_path, env="dev")
+    assert result.returncode == 0, result.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        path.name for path in first.iterdir()
+    )
+    for pattern in ("*.template.json", "*.assets.json"):
+        for path in tmp_path.glob(pattern):
+            assert path.read_text() == (first / path.name).read_text(), path.name
+
+
+def test_an_asset_is_a_build_context(synthesis: Synthesis) -> None:
+    """With the repository's root as an asset each synth would copy cdk.out into itself."""
+    for file in synthesis.folder.glob("*.assets.json"):
+        assets = json.loads(file.read_text())
+        for asset in assets["files"].values():
+            names = {path.name for path in (synthesis.folder / asset["source"]["path"]).glob("*")}
+            assert not names & {"cdk.out", "app.py", ".git", "node_modules"}
+        for image in assets.get("dockerImages", {}).values():
+            names = {
+                path.name for path in (synthesis.folder / image["source"]["directory"]).glob("*")
+            }
+            assert "Dockerfile" in names
+            assert not names & {"cdk.out", "app.py", ".git", "node_modules"}
+
+
+def manifest(synthesis: Synthesis) -> list[dict[str, Any]]:
+    document = json.loads((synthesis.folder / "manifest.json").read_text())
+    return [
+        artifact
+        for artifact in document["artifacts"].values()
+        if artifact["type"] == "aws:cloudformation:stack"
+    ]
+
+
+def stack_names(synthesis: Synthesis) -> set[str]:
+    return {stack["properties"]["stackName"] for stack in manifest(synthesis)}
+
+
+def named(synthesis: Synthesis) -> set[str]:
+    """The names that resources are given, instead of leaving them to CloudFormation."""
+    keys = {"AgentRuntimeName", "DashboardName", "EndpointName", "LogGroupName", "RoleName"}
+    given = {
+        (key, value)
+        for resource in synthesis.resources()
+        for key, value in resource.properties.items()
+        if key in keys and isinstance(value, str)
+    }
+    return {value for _, value in given} | stack_names(synthesis)

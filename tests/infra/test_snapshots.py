@@ -1,0 +1,48 @@
+"""Each environment's templates as they were accepted: whatever changes them is seen in review."""
+
+import difflib
+import json
+import os
+import re
+from pathlib import Path
+
+from tests.infra.conftest import Assembly
+from tests.infra.synthesis import Synthesis
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+SHOWN_LINES = 80
+
+
+def normalised(synthesis: Synthesis) -> str:
+    """The templates, without what changes with every line of the images' source."""
+    text = json.dumps(synthesis.templates, indent=1, sort_keys=True) + "\n"
+    sources = sorted(
+        resource.properties["tagPrefix"].rstrip("-")
+        for resource in synthesis.resources("Custom::CDKContainerImageBuild")
+    )
+    for source in sources:
+        text = text.replace(source, "SOURCE")
+    return re.sub(r"[0-9a-f]{64}", "ASSET", text)
+
+
+def test_snapshot(assembly: Assembly, environment: str) -> None:
+    """A dependency's update that replaces a resource looks like any other update."""
+    path = SNAPSHOTS / f"{environment}.json"
+    found = normalised(assembly(environment))
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        path.write_text(found)
+    accepted = path.read_text() if path.exists() else ""
+    difference = list(
+        difflib.unified_diff(
+            accepted.splitlines(), found.splitlines(), "accepted", "now", n=4, lineterm=""
+        )
+    )
+    left_out = len(difference) - SHOWN_LINES
+    more = [f"… and {left_out} lines more"] if left_out > 0 else []
+    assert not difference, "\n".join(
+        [
+            f"{environment} changed; if it is meant, `make snapshots`:",
+            *difference[:SHOWN_LINES],
+            *more,
+        ]
+    )
