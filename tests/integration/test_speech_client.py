@@ -332,7 +332,7 @@ async def test_silence_is_reported(running) -> None:
         SpeechSession(setup.endpoint, silence_timeout_s=0.2) as session,
     ):
         utterance = await session.speak("hello", "t.0")
-        with pytest.raises(SpeechTimeoutError, match="no audio"):
+        with pytest.raises(SpeechTimeoutError, match="SageMaker runtime or speech container"):
             await audio_of(utterance)
 
 
@@ -375,6 +375,13 @@ async def test_a_server_that_never_answers_is_reported(credentials, monkeypatch)
         with pytest.raises(SpeechTimeoutError, match="within"):
             await endpoint.open_stream()
         assert accepted
+        await endpoint.close()
+
+        # With TLS it is the connection that does not come about.
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2", f"https://127.0.0.1:{port}")
+        endpoint = SpeechEndpoint("kokoro", region="us-east-1", connect_timeout_s=0.3)
+        with pytest.raises(SpeechConnectionError, match=f"127.0.0.1:{port}: no connection within"):
+            await endpoint.open_stream()
         await endpoint.close()
 
 

@@ -92,8 +92,8 @@ class SpeechEndpoint:
                 _, receiver = await duplex.await_output()
         except TimeoutError as error:
             raise SpeechTimeoutError(
-                f"SageMaker runtime: endpoint {self.name} opened no stream within "
-                f"{self._open_timeout_s:g} s"
+                f"SageMaker runtime or speech container: endpoint {self.name} opened no stream "
+                f"within {self._open_timeout_s:g} s"
             ) from error
         except (SmithyError, OSError, botocore.exceptions.BotoCoreError) as error:
             raise describe(error) from error

@@ -18,7 +18,7 @@ class SpeechConnectionError(SpeechError):
 
 
 class SpeechTimeoutError(SpeechConnectionError):
-    """The SageMaker runtime accepted the connection but nothing came through in time."""
+    """Nothing came through in time; from here a hung container looks like a hung SageMaker."""
 
 
 class SpeechContainerError(SpeechError):

@@ -84,7 +84,8 @@ class Utterance:
                 if self._line.heard_at > last_sign:
                     continue
                 raise SpeechTimeoutError(
-                    f"SageMaker runtime: no audio for {self._silence_timeout_s:g} s"
+                    "SageMaker runtime or speech container: silent for "
+                    f"{self._silence_timeout_s:g} s"
                 ) from None
         self._has_room.set()
         return self._events.popleft()

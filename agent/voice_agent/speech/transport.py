@@ -89,12 +89,17 @@ class H2Transport:
     async def _connect(self, request: HTTPRequest) -> "_Exchange":
         destination = request.destination
         secure = destination.scheme == "https"
-        async with asyncio.timeout(self._connect_timeout_s):
-            reader, writer = await asyncio.open_connection(
-                destination.host,
-                destination.port or (443 if secure else 80),
-                ssl=self._tls if secure else None,
-            )
+        try:
+            async with asyncio.timeout(self._connect_timeout_s):
+                reader, writer = await asyncio.open_connection(
+                    destination.host,
+                    destination.port or (443 if secure else 80),
+                    ssl=self._tls if secure else None,
+                )
+        except TimeoutError:
+            raise TimeoutError(
+                f"{destination.netloc}: no connection within {self._connect_timeout_s:g} s"
+            ) from None
         # A sentence is a small write followed by silence: it must not wait for the last one's
         # acknowledgement (45 ms instead of 1 ms a round trip on loopback).
         writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
