@@ -41,7 +41,7 @@ container: .venv/local.stamp
 
 ## make test         lint, types, unit and integration tests with real speech (≤ 15 minutes warm)
 .PHONY: test
-test: lint types
+test: lint types node_modules/.stamp .env-checkov/stamp
 	$(BIN)/pytest -m "not images and not soak"
 
 ## make lint         ruff over everything

@@ -177,12 +177,6 @@ def test_images_are_built_without_attestations() -> None:
     assert only_job("deploy")["env"]["BUILDX_NO_DEFAULT_ATTESTATIONS"] == "1"
 
 
-@pytest.fixture(scope="session")
-def cdk_command_line() -> None:
-    subprocess.run(["make", "--silent", "node_modules/.stamp"], cwd=ROOT, check=True, timeout=150)
-
-
-@pytest.mark.usefixtures("cdk_command_line")
 def test_the_comment_shows_what_changes_in_the_templates(
     assembly: Assembly, tmp_path: Path
 ) -> None:
