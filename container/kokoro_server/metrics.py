@@ -18,7 +18,7 @@ from kokoro_server.settings import Settings
 
 @dataclass
 class Outcome:
-    """How the synthesis of an utterance went; it ends, but for a cancelled or abandoned one."""
+    """How the synthesis of one utterance went."""
 
     failed: bool = False
     """By a fault of the server; what could not be spoken for the text's sake did not fail."""

@@ -12,7 +12,11 @@ _MINUTE = cdk.Duration.minutes(1)
 
 
 def first_audio(endpoint_name: str, statistic: str = "p95") -> cloudwatch.Metric:
-    """From a request's arrival at the container to its first audio byte, in milliseconds."""
+    """From an utterance's turn to its first audio, in milliseconds.
+
+    Its turn comes when it arrives at the container, or when the one before it in its session is
+    made: what a client sends ahead of time is not late.
+    """
     return _own(endpoint_name, "FirstAudio", statistic)
 
 

@@ -73,7 +73,7 @@ class Buildah:
         os.link(base_tar, context / "base.tar")
         self._call("bud", "--tag", BASE_IMAGE, str(context))
 
-    def build(self, image: str, context: Path) -> None:
+    def build(self, image: str, context: Path, **build_args: str) -> None:
         """Build `context` as a user does, on `BASE_IMAGE`.
 
         The host's trusted certificates are mounted for the build, where Python looks for a file
@@ -85,6 +85,7 @@ class Buildah:
             *("--volume", f"{bundle}:/etc/ssl/certs/ca-certificates.crt:ro"),
             *("--volume", f"{bundle}:/usr/lib/ssl/cert.pem:ro"),
             *("--build-arg", f"BASE_IMAGE={BASE_IMAGE}"),
+            *(f"--build-arg={name}={value}" for name, value in build_args.items()),
             *("--tag", image, str(context)),
         )
 
