@@ -74,7 +74,7 @@ cdk: node_modules/.stamp
 ## make nag          what cdk-nag (AwsSolutions; NIST 800-53 R5 for information), cfn-lint and checkov say
 .PHONY: nag
 nag: .venv/dev.stamp .env-checkov/stamp
-	$(NODE_PATH) $(BIN)/pytest tests/infra/test_nag.py tests/infra/test_linters.py
+	$(BIN)/pytest tests/infra/test_nag.py tests/infra/test_linters.py
 	$(NODE_PATH) $(BIN)/python -m stacks.nist $(ENVIRONMENTS)
 
 ## make snapshots    accept the templates as they are now into tests/infra/snapshots
