@@ -34,7 +34,7 @@ class Conversation:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._history = ChatHistory(services.model, services.settings.system_prompt)
+        self._history = ChatHistory(services.model, services.settings)
         self._speech = SpeechSession(
             services.speech, silence_timeout_s=services.settings.speech_silence_timeout_s
         )

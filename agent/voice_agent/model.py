@@ -25,7 +25,7 @@ from voice_agent.settings import Settings
 CONNECT_TIMEOUT_S = 2.0
 """With one retry, an unreachable Bedrock is reported within five seconds."""
 
-
+READ_MARGIN_S = 2.0
 STOP_TIMEOUT_S = 2.0
 
 _BEDROCK_FAILURES = (
@@ -65,7 +65,8 @@ def create_model(settings: Settings) -> BedrockModel:
         max_tokens=settings.max_reply_tokens,
         boto_client_config=botocore.config.Config(
             connect_timeout=CONNECT_TIMEOUT_S,
-            read_timeout=settings.model_silence_timeout_s,
+            # ChatHistory watches the silence: a read that times out would be tried again.
+            read_timeout=settings.model_silence_timeout_s + READ_MARGIN_S,
             retries={"total_max_attempts": 2, "mode": "standard"},
             max_pool_connections=settings.max_conversations,
             tcp_keepalive=True,
@@ -80,9 +81,10 @@ class ChatHistory:
         messages: what was said, oldest first; replaced, never changed.
     """
 
-    def __init__(self, model: BedrockModel, system_prompt: str) -> None:
+    def __init__(self, model: BedrockModel, settings: Settings) -> None:
         self._model = model
-        self._system_prompt = system_prompt
+        self._system_prompt = settings.system_prompt
+        self._silence_timeout_s = settings.model_silence_timeout_s
         self.messages: Messages = []
 
     async def reply(self, prompt: str) -> AsyncGenerator[Text | BlockEnd]:
@@ -103,7 +105,7 @@ class ChatHistory:
         )
         events = agent.stream_async(prompt)
         try:
-            async for event in events:
+            while (event := await self._next(events)) is not None:
                 if "data" in event:
                     yield Text(event["data"])
                 elif _ends_block(event.get("event", {})):
@@ -115,6 +117,14 @@ class ChatHistory:
         finally:
             await _stop(agent, events)
         self.messages = agent.messages
+
+    async def _next(self, events: AsyncIterator[Any]) -> Any:
+        """The next event, None after the last."""
+        try:
+            async with asyncio.timeout(self._silence_timeout_s):
+                return await anext(events, None)
+        except TimeoutError as error:
+            raise BedrockError(f"Bedrock: silent for {self._silence_timeout_s:g} s") from error
 
     def replace_last_reply(self, before: Messages, prompt: str, heard: str) -> None:
         """Make the last exchange what the listener knows of it; forget it if nothing was heard.

@@ -20,7 +20,9 @@ def talking(monkeypatch: pytest.MonkeyPatch):
     """A function: a Bedrock of the given pace, and a history on it."""
 
     @asynccontextmanager
-    async def run(**pace: float) -> AsyncIterator[tuple[str, ChatHistory]]:
+    async def run(
+        model_silence_timeout_s: float = 20.0, **pace: float
+    ) -> AsyncIterator[tuple[str, ChatHistory]]:
         for name, value in {
             "AWS_ACCESS_KEY_ID": "AKIATEST",
             "AWS_SECRET_ACCESS_KEY": "secret",
@@ -30,8 +32,12 @@ def talking(monkeypatch: pytest.MonkeyPatch):
         async with run_bedrock(BedrockConverse(**pace)) as port:
             url = f"http://127.0.0.1:{port}"
             monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", url)
-            settings = Settings(endpoint_name="kokoro", region="us-east-1")
-            yield url, ChatHistory(create_model(settings), settings.system_prompt)
+            settings = Settings(
+                endpoint_name="kokoro",
+                region="us-east-1",
+                model_silence_timeout_s=model_silence_timeout_s,
+            )
+            yield url, ChatHistory(create_model(settings), settings)
 
     return run
 
@@ -79,3 +85,14 @@ async def test_a_bedrock_that_is_gone_is_named_soon(talking) -> None:
         with pytest.raises(BedrockError, match="Bedrock"):
             await written(history)
     assert history.messages == []
+
+
+async def test_a_bedrock_that_hangs_is_named_within_the_time_out(talking) -> None:
+    """botocore retries what timed out: the user waited in silence twice as long as was set."""
+    async with talking(2.0, first_token_s=0.0, tokens_per_s=0.01) as (url, history):
+        with pytest.raises(BedrockError, match="silent for 2 s"):
+            await written(history)
+        assert history.messages == []
+        async with httpx.AsyncClient(base_url=url, trust_env=False) as http:
+            await http.post("/local/pace", json={"tokens_per_s": 1000})
+        assert await written(history)
