@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import aws_cdk as cdk
-from aws_cdk import aws_applicationautoscaling as autoscaling
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as cloudwatch_actions
 from aws_cdk import aws_ecr as ecr
@@ -14,6 +13,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from stacks.constructs import speech_metrics
+from stacks.constructs.session_scaling import scale_by_sessions
 from stacks.nag import acknowledge
 from stacks.settings import Settings
 
@@ -34,9 +34,6 @@ PROVISION_S = 1800
 ADMITTED_PER_TARGET = 2
 """Sessions an instance admits for each it is meant to hold. A new instance takes minutes, so a
 burst is carried by the ones there are; beyond this they refuse rather than slow everybody down."""
-SCALE_IN_BELOW = 0.4
-"""Of the target. Even when one of two instances goes, the other is then below the target."""
-SCALE_IN_MINUTES = 15
 
 
 class KokoroEndpoint(Construct):
@@ -91,7 +88,7 @@ class KokoroEndpoint(Construct):
         )
         # The service would make the group itself, for ever, if it were not there first.
         endpoint.node.add_dependency(log_group)
-        self._scaling(settings, endpoint)
+        scale_by_sessions(self, endpoint, self.endpoint_name, settings.speech)
 
     def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let `grantee` ask for speech, by request and by stream."""
@@ -230,69 +227,6 @@ class KokoroEndpoint(Construct):
                 alarm.add_alarm_action(cloudwatch_actions.SnsAction(topic))
                 alarm.add_ok_action(cloudwatch_actions.SnsAction(topic))
         return alarms
-
-    def _scaling(self, settings: Settings, endpoint: sagemaker.CfnEndpoint) -> None:
-        instances = settings.speech.instances
-        target = autoscaling.ScalableTarget(
-            self,
-            "Scaling",
-            # The service-linked role, which is what is used whatever is given. Without it the CDK
-            # would make a role with no permissions and no use.
-            role=iam.Role.from_role_arn(
-                self,
-                "ScalingRole",
-                cdk.Stack.of(self).format_arn(
-                    service="iam",
-                    region="",
-                    resource="role/aws-service-role/sagemaker.application-autoscaling.amazonaws.com",
-                    resource_name="AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint",
-                ),
-            ),
-            service_namespace=autoscaling.ServiceNamespace.SAGEMAKER,
-            scalable_dimension="sagemaker:variant:DesiredInstanceCount",
-            resource_id=f"endpoint/{self.endpoint_name}/variant/{speech_metrics.VARIANT}",
-            min_capacity=instances.minimum,
-            max_capacity=instances.maximum,
-        )
-        # It names the endpoint in text. Registered, it must go before the endpoint can.
-        target.node.add_dependency(endpoint)
-        target.scale_to_track_metric(
-            "ScaleOut",
-            predefined_metric=(
-                autoscaling.PredefinedMetric.SAGEMAKER_VARIANT_CONCURRENT_REQUESTS_PER_MODEL_HIGH_RESOLUTION
-            ),
-            target_value=instances.sessions_per_instance,
-            scale_out_cooldown=cdk.Duration.minutes(5),  # about what a new instance takes
-            # An instance that goes ends its conversations 30 s later, so going is decided slowly.
-            disable_scale_in=True,
-        )
-        scale_in = autoscaling.StepScalingAction(
-            self,
-            "ScaleIn",
-            scaling_target=target,
-            adjustment_type=autoscaling.AdjustmentType.CHANGE_IN_CAPACITY,
-            cooldown=cdk.Duration.minutes(SCALE_IN_MINUTES),
-        )
-        scale_in.add_adjustment(adjustment=-1, upper_bound=0)
-        quiet = speech_metrics.sessions_per_instance(self.endpoint_name).create_alarm(
-            self,
-            "ScaleInAlarm",
-            alarm_description=f"{self.endpoint_name}: one instance fewer will do (no page)",
-            threshold=SCALE_IN_BELOW * instances.sessions_per_instance,
-            comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
-            evaluation_periods=SCALE_IN_MINUTES,
-            # Without any stream there may be no data at all.
-            treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
-        )
-        quiet.add_alarm_action(cloudwatch_actions.ApplicationScalingAction(scale_in))
-        for action in settings.speech.schedule:
-            target.scale_on_schedule(
-                action.name,
-                schedule=autoscaling.Schedule.expression(action.cron),
-                time_zone=cdk.TimeZone.of(action.time_zone),
-                min_capacity=action.minimum,
-                max_capacity=action.maximum,
-            )
 
 
 def _rollout(
