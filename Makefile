@@ -24,8 +24,8 @@ demo: .venv/local.stamp
 ## make say          one reply into OUT: TEXT="…" MODE=bidi|batch TRANSPORT=ws|sse VOICE= OUT=a.wav JSON=a.json
 .PHONY: say
 say: .venv/local.stamp
-	@$(BIN)/python -m local say "$$TEXT" --mode $(MODE) --transport $(TRANSPORT) \
-	  --voice $(VOICE) --out "$(OUT)" $(if $(JSON),--json "$(JSON)")
+	@$(BIN)/python -m local say --mode $(MODE) --transport $(TRANSPORT) --voice "$(VOICE)" \
+	  --out "$(OUT)" $(if $(JSON),--json "$(JSON)") -- "$$TEXT"
 say: export TEXT := $(TEXT)
 
 ## make serve        keep container, SageMaker and Bedrock stand-ins and agent running: JSON=addresses.json
@@ -36,8 +36,8 @@ serve: .venv/local.stamp
 ## make container    the Kokoro server alone: PORT=8080
 .PHONY: container
 container: .venv/local.stamp
-	cd container && export KOKORO_MODEL_DIR="$$(../$(BIN)/python -m model)" && \
-	  exec ../$(BIN)/python -m kokoro_server serve --host 127.0.0.1 --port $(PORT)
+	cd container && KOKORO_MODEL_DIR="$$(../$(BIN)/python -m model)" && \
+	  export KOKORO_MODEL_DIR && exec ../$(BIN)/python -m kokoro_server serve --host 127.0.0.1 --port $(PORT)
 
 ## make test         lint, types, unit and integration tests with real speech (≤ 15 minutes warm)
 .PHONY: test

@@ -2,6 +2,8 @@
 
 import argparse
 import asyncio
+import io
+import os
 import signal
 import sys
 import time
@@ -42,7 +44,8 @@ async def say(arguments: argparse.Namespace) -> int:
     prompt = arguments.prompt or "Please read this."
     async with Stack(progress) as stack:
         if arguments.text is not None:
-            async with httpx.AsyncClient(base_url=stack.addresses.bedrock_url) as bedrock:
+            url = stack.addresses.bedrock_url
+            async with httpx.AsyncClient(base_url=url, trust_env=False) as bedrock:
                 (
                     await bedrock.post("/local/script", json={"text": arguments.text})
                 ).raise_for_status()
@@ -62,15 +65,17 @@ async def say(arguments: argparse.Namespace) -> int:
         progress("error: no speech came")
         return 1
     if arguments.out:
-        with wave.open(str(arguments.out), "wb") as file:
+        wav = io.BytesIO()
+        with wave.open(wav, "wb") as file:
             file.setnchannels(1)
             file.setsampwidth(SAMPLE_WIDTH_BYTES)
             file.setframerate(timeline.sample_rate_hz)
             file.writeframes(timeline.audio)
+        _write(arguments.out, wav.getvalue())
         print(f"           written to {arguments.out}")
     if arguments.json:
         report = timeline.report(mode=arguments.mode, transport=arguments.transport)
-        arguments.json.write_text(report.model_dump_json(indent=2) + "\n")
+        _write(arguments.json, report.model_dump_json(indent=2).encode() + b"\n")
     return 1 if timeline.errors else 0
 
 
@@ -79,7 +84,7 @@ async def serve(arguments: argparse.Namespace) -> int:
     async with Stack(progress, restart=True, page=arguments.page) as stack:
         addresses = stack.addresses
         if arguments.json:
-            arguments.json.write_text(addresses.model_dump_json(indent=2) + "\n")
+            _write(arguments.json, addresses.model_dump_json(indent=2).encode() + b"\n")
         for name, value in addresses:
             if name != "secret_access_key":
                 print(f"{name:18} {value}")
@@ -91,20 +96,49 @@ async def serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:  # a full disk's error does not say whose file it was
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _words(argument: str) -> str:
+    if not argument.strip():
+        raise argparse.ArgumentTypeError("there is nothing in it to say")
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        raise argparse.ArgumentTypeError("is not UTF-8") from None
+    return argument
+
+
+def _output(argument: str) -> Path:
+    """A file to write: that it cannot be is said before the work, not after it."""
+    path = Path(argument)
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {path.parent}")
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{path} cannot be written")
+    return path
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m local", description=__doc__)
     commands = parser.add_subparsers(required=True)
     speak = commands.add_parser("say", help="speak the reply to one prompt")
-    speak.add_argument("prompt", nargs="?", help="what you say to the agent")
-    speak.add_argument("--text", help="what the agent replies (default: a scripted reply)")
+    speak.add_argument("prompt", type=_words, nargs="?", help="what you say to the agent")
+    speak.add_argument(
+        "--text", type=_words, help="what the agent replies (default: a scripted reply)"
+    )
     speak.add_argument("--mode", choices=("bidi", "batch"), default="bidi")
     speak.add_argument("--transport", choices=("ws", "sse"), default="ws")
     speak.add_argument("--voice", default="af_heart")
-    speak.add_argument("--out", type=Path, help="WAV file to write")
-    speak.add_argument("--json", type=Path, help="file for the timeline's figures")
+    speak.add_argument("--out", type=_output, help="WAV file to write")
+    speak.add_argument("--json", type=_output, help="file for the timeline's figures")
     speak.set_defaults(command=say)
     keep = commands.add_parser("serve", help="keep everything running until Ctrl-C")
-    keep.add_argument("--json", type=Path, help="file for the addresses and credentials")
+    keep.add_argument("--json", type=_output, help="file for the addresses and credentials")
     keep.add_argument("--page", action="store_true", help="also serve the page in web/")
     keep.set_defaults(command=serve)
     return parser
@@ -123,7 +157,7 @@ def main() -> int:
     """Run a command: 0 it did its work, 1 a part failed, 2 bad usage, 130 Ctrl-C, 143 SIGTERM."""
     parser = _parser()
     arguments = parser.parse_args()
-    if arguments.command is say and not arguments.prompt and arguments.text is None:
+    if arguments.command is say and not (arguments.prompt or arguments.text):
         parser.error("say what? Give a PROMPT, or the reply itself with --text")
     try:
         return asyncio.run(_until_signalled(arguments.command(arguments)))

@@ -46,7 +46,9 @@ class AgentSocket:
 
     async def __aenter__(self) -> "AgentSocket":
         try:
-            self._socket = await connect(self._url, open_timeout=CONNECT_TIMEOUT_S, max_size=2**20)
+            self._socket = await connect(
+                self._url, open_timeout=CONNECT_TIMEOUT_S, max_size=2**20, proxy=None
+            )
         except (OSError, InvalidHandshake, TimeoutError) as error:
             raise AgentConnectionError(f"no agent at {self._url}: {error}") from error
         return self
@@ -116,7 +118,7 @@ async def ask_sse(agent_url: str, prompt: str, **settings: Any) -> AsyncGenerato
     body = {"prompt": prompt, **settings}
     try:
         async with (
-            httpx.AsyncClient(timeout=timeout) as http,
+            httpx.AsyncClient(timeout=timeout, trust_env=False) as http,
             http.stream("POST", agent_url + "/invocations", json=body) as response,
         ):
             if response.status_code != 200:

@@ -195,6 +195,8 @@ class Stack:
             for key, value in os.environ.items()
             # The developer's own account is never touched, nor are settings meant for images.
             if not key.startswith(("AWS_", "KOKORO_", "VOICE_AGENT_"))
+            # All a part talks to is on loopback, where no proxy leads.
+            and not key.lower().endswith("_proxy")
         }
         part = Part(
             name,
@@ -232,7 +234,10 @@ class Stack:
         part = self.parts[name]
         if name in PINGED:
             try:
-                async with asyncio.timeout(READY_TIMEOUT_S), httpx.AsyncClient() as http:
+                async with (
+                    asyncio.timeout(READY_TIMEOUT_S),
+                    httpx.AsyncClient(trust_env=False) as http,
+                ):
                     while not await self._answers(http, self._url(name)):
                         if part.pid is None:
                             raise PartError(f"{name} ended before it was ready{part.log_tail()}")

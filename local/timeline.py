@@ -54,9 +54,9 @@ class Timeline:
         self.first_audio_s: float | None = None
         self.end_s: float | None = None
         self._text: list[str] = []
-        self._sentences: list[SpokenSentence] = []
+        self._sentences: dict[int, SpokenSentence] = {}  # by `seq`, in the order spoken
         self._metrics: Event = {}
-        self._awaiting_audio = False
+        self._speaking: SpokenSentence | None = None
 
     def feed(self, event: Event, at_s: float) -> None:
         """Take one event that arrived `at_s` seconds after the prompt was sent."""
@@ -68,8 +68,8 @@ class Timeline:
             case "audio_stream_start":
                 self.sample_rate_hz = event["sample_rate"]
             case "sentence":
-                self._sentences.append(
-                    SpokenSentence(text=event["text"], sent_s=None, first_audio_s=None, audio_s=0)
+                self._speaking = self._sentences[event["seq"]] = SpokenSentence(
+                    text=event["text"], sent_s=None, first_audio_s=None, audio_s=0
                 )
             case "audio":
                 self._feed_audio(event["data"], at_s)
@@ -78,18 +78,16 @@ class Timeline:
             case "agent_end":
                 self.end_s = at_s
                 self._metrics = event["metrics"]
-                # The agent numbers sentences in the order they are spoken.
-                for sentence, timing in zip(
-                    self._sentences, self._metrics["sentences"], strict=False
-                ):
-                    sentence.sent_s = timing["sent_s"]
+                for timing in self._metrics["sentences"]:
+                    # A sentence that could not be spoken has figures and no audio.
+                    if sentence := self._sentences.get(timing["seq"]):
+                        sentence.sent_s = timing["sent_s"]
 
     def _feed_audio(self, data: bytes, at_s: float) -> None:
         if self.first_audio_s is None:
             self.first_audio_s = at_s
         self.audio += data
-        if self._sentences:
-            sentence = self._sentences[-1]
+        if sentence := self._speaking:
             if sentence.first_audio_s is None:
                 sentence.first_audio_s = at_s
             sentence.audio_s += self._seconds(len(data))
@@ -103,7 +101,7 @@ class Timeline:
         def ms(value: float | None) -> float | None:
             return None if value is None else round(value, 3)
 
-        for sentence in self._sentences:
+        for sentence in self._sentences.values():
             sentence.sent_s, sentence.first_audio_s = (
                 ms(sentence.sent_s),
                 ms(sentence.first_audio_s),
@@ -119,7 +117,7 @@ class Timeline:
             audio_s=round(self._seconds(len(self.audio)), 3),
             streams_opened=self._metrics.get("streams_opened", 0),
             text="".join(self._text),
-            sentences=self._sentences,
+            sentences=list(self._sentences.values()),
         )
 
     def lines(self) -> list[str]:
@@ -130,7 +128,7 @@ class Timeline:
             (self.last_text_s, "last text"),
             (self.end_s, f"done: {self._seconds(len(self.audio)):.1f} s of speech"),
         ]
-        for number, sentence in enumerate(self._sentences, 1):
+        for number, sentence in enumerate(self._sentences.values(), 1):
             label = "FIRST AUDIO, sentence" if number == 1 else "audio, sentence"
             text = sentence.text if len(sentence.text) <= 60 else sentence.text[:59] + "…"
             moments.append((sentence.first_audio_s, f"{label} {number}: {text}"))

@@ -25,7 +25,7 @@ def run(tmp_path: Path) -> Iterator:
         yield start
 
 
-def python(*arguments: str) -> list[str]:
+def python(*arguments: str | bytes) -> list[str | bytes]:
     return [str(ROOT / ".venv/bin/python"), "-m", "local", *arguments]
 
 
@@ -54,8 +54,14 @@ def test_make_say_writes_speech_that_is_understood(
     assert command.left_behind() == []
 
 
-def test_say_speaks_the_text_it_is_given(run, tmp_path: Path) -> None:
-    """`--text` replaces the scripted reply word for word; JSON holds its documented keys."""
+def test_say_speaks_the_text_it_is_given(run, tmp_path: Path, monkeypatch) -> None:
+    """`--text` replaces the scripted reply word for word; JSON holds its documented keys.
+
+    It is the same where the environment names a proxy, which does not lead to loopback.
+    """
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "")
     out, figures = tmp_path / "a.wav", tmp_path / "a.json"
     text = "The ferry leaves at seven. Bring a warm coat."
     command = run(*python("say", "--text", text, "--out", str(out), "--json", str(figures)))
@@ -69,6 +75,35 @@ def test_say_speaks_the_text_it_is_given(run, tmp_path: Path) -> None:
     ]
     with wave.open(str(out)) as file:
         assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, 24000)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--text", ""], "--text"),
+        ([" "], "prompt"),
+        (["--text", b"caf\xe9"], "UTF-8"),
+        (["Hello.", "--out", "/nonexistent/a.wav"], "/nonexistent"),
+        (["Hello.", "--json", "/"], "--json"),
+        ([], "PROMPT"),
+    ],
+)
+def test_say_refuses_what_cannot_work_before_it_starts(run, arguments, word: str) -> None:
+    """Found out at the end, a path without a folder costs the reply; a blank text, a traceback."""
+    command = run(*python("say", *arguments))
+    assert command.process.wait(60) == 2
+    assert word in command.output()
+    assert "ready" not in command.output()
+    assert "Traceback" not in command.output()
+
+
+def test_a_full_disk_is_named(run) -> None:
+    """'No space left on device' sends nobody to the right disk."""
+    command = run(*python("say", "--text", "Yes.", "--out", "/dev/full"))
+    assert command.process.wait(200) == 1
+    assert "error: [Errno 28] No space left on device: '/dev/full'" in command.output()
+    assert "Traceback" not in command.output()
+    assert command.left_behind() == []
 
 
 def test_say_with_an_unknown_voice_says_which_exist(run, tmp_path: Path) -> None:
@@ -134,6 +169,18 @@ def test_serve_lists_its_addresses_and_starts_dead_parts_again(run, tmp_path: Pa
     os.killpg(command.process.pid, signal.SIGINT)
     command.process.wait(30)
     assert command.left_behind() == []
+    assert "Traceback" not in command.output()
+
+
+def test_make_container_without_a_model_does_not_start(run, tmp_path: Path, monkeypatch) -> None:
+    """`export X="$(command)"` hides that the command failed: the server then blames a setting."""
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+    monkeypatch.setenv("FIRST_SENTENCE_CACHE", str(in_the_way / "cache"))
+    command = run("make", "container", f"PORT={free_port()}")
+    assert command.process.wait(100) != 0
+    assert str(in_the_way) in command.output()
+    assert "KOKORO_MODEL_DIR:" not in command.output()
     assert "Traceback" not in command.output()
 
 

@@ -6,7 +6,7 @@ SECOND = b"\0\0" * 24_000
 METRICS = {
     "first_sentence_s": 0.9,
     "streams_opened": 1,
-    "sentences": [{"sent_s": 1.0}, {"sent_s": 2.0}],
+    "sentences": [{"seq": 0, "sent_s": 1.0}, {"seq": 1, "sent_s": 2.0}],
 }
 
 
@@ -34,6 +34,16 @@ def test_audio_belongs_to_the_sentence_before_it() -> None:
     assert [s.audio_s for s in report.sentences] == [2.0, 1.0]
     assert [s.first_audio_s for s in report.sentences] == [1.6, 2.6]
     assert [s.sent_s for s in report.sentences] == [1.0, 2.0]
+
+
+def test_a_sentence_that_was_not_spoken_moves_no_figures() -> None:
+    """The container refuses what has nothing to say: it has a number and a time, but no audio."""
+    timeline = Timeline()
+    timeline.feed({"type": "sentence", "seq": 1, "text": "Two.", "start_s": 0.0}, 2.5)
+    timeline.feed({"type": "audio", "data": SECOND}, 2.6)
+    timeline.feed({"type": "agent_end", "metrics": METRICS}, 3.0)
+    (two,) = timeline.report(mode="bidi", transport="ws").sentences
+    assert (two.text, two.sent_s, two.audio_s) == ("Two.", 2.0, 1.0)
 
 
 def test_the_clients_clock_is_the_one_reported() -> None:
