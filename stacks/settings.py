@@ -66,12 +66,17 @@ class Agent(Model):
         description="Bedrock model or inference profile",
     )
     voice: str = Field("af_heart", min_length=1, max_length=200, description="default voice")
-    system_prompt: str | None = Field(None, min_length=1, description="instead of the image's own")
+    system_prompt: str | None = Field(
+        None,
+        min_length=1,
+        max_length=2048,  # of an AgentCore environment variable
+        description="instead of the image's own",
+    )
     auth: Literal["iam", "jwt"] = Field("iam", description="how callers prove who they are")
     jwt: Jwt | None = Field(None, description='with auth = "jwt"')
     allowed_headers: tuple[str, ...] = Field(
         (),
-        max_length=20,
+        max_length=19,  # AgentCore passes 20 on, and with jwt the token is one
         description="request headers passed on to the agent, beside `Authorization` with jwt",
     )
     network: Literal["public", "vpc"] = Field("public", description="`vpc` needs `[network]`")

@@ -261,6 +261,11 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     ("empty model id", changed(CPU, agent__model_id=""), ["agent.model_id: "]),
     ("empty voice", changed(CPU, agent__voice=""), ["agent.voice: ", "1"]),
+    (
+        "a long prompt",
+        changed(CPU, agent__system_prompt=2049 * "x"),
+        ["agent.system_prompt: ", "2048"],
+    ),
     ("empty prompt", changed(CPU, agent__system_prompt=""), ["agent.system_prompt: ", "1"]),
     ("other auth", changed(CPU, agent__auth="none"), ["agent.auth: ", "'iam'", "'jwt'", "'none'"]),
     ("jwt without a provider", changed(CPU, agent__auth="jwt"), ["agent.jwt: ", '"jwt"']),
