@@ -1,5 +1,6 @@
 """The account an environment lives in: sessions, its stacks, its runtime, and errors explained."""
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -117,7 +118,10 @@ def connect(settings: Settings, region: str | None = None) -> Account:
         raise OpsError(
             f"--region {region}: environment {settings.name} is in {settings.region}; leave it out"
         )
-    session = boto3.Session(region_name=region or settings.region)
+    # boto3 reads AWS_DEFAULT_REGION only; every other SDK of AWS, AWS_REGION.
+    session = boto3.Session(
+        region_name=region or settings.region or os.environ.get("AWS_REGION") or None
+    )
     if not session.region_name:
         raise OpsError(
             "no Region: give --region, set AWS_REGION, or `region` in the environment's file"

@@ -7,6 +7,7 @@ import array
 import asyncio
 import json
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ SILENCE = 300
 
 POLL_S = 15.0
 BIDI_TIMEOUT_S = 60.0
+TRANSIENT = ("Creating", "Updating", "SystemUpdating", "RollingBack")
 ENDPOINT_CONFIG = "AWS::SageMaker::EndpointConfig"
 
 
@@ -110,12 +112,11 @@ def check_endpoint(
     account: Account, *, wait_s: float = 0.0, sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[Finding]:
     """Whether the endpoint is in service on the configuration that the stack deployed."""
-    # The SDK takes seconds to import, which the other commands need not spend.
-    from sagemaker.core.resources import Endpoint
-
     name = account.settings.endpoint_name
     try:
-        endpoint = Endpoint.get(endpoint_name=name, session=account.session, region=account.region)
+        endpoint = _endpoint_resource().get(
+            endpoint_name=name, session=account.session, region=account.region
+        )
     except ClientError as error:
         # SageMaker's answer for an endpoint that does not exist.
         if error_code(error) != "ValidationException":
@@ -145,7 +146,12 @@ def check_endpoint(
     )
 
 
-TRANSIENT = ("Creating", "Updating", "SystemUpdating", "RollingBack")
+def _endpoint_resource() -> Any:
+    """The SageMaker SDK's `Endpoint`: seconds to import, which other commands need not spend."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # of its docstrings
+        from sagemaker.core.resources import Endpoint
+    return Endpoint
 
 
 def compare_configs(
@@ -188,10 +194,9 @@ def name_of_arn(physical_id: str) -> str:
 
 def check_batch(account: Account) -> Iterator[Finding]:
     """Whether `InvokeEndpoint` speaks."""
-    from sagemaker.core.resources import Endpoint
-
+    endpoint = _endpoint_resource()(endpoint_name=account.settings.endpoint_name)
     started_s = time.monotonic()
-    answer = Endpoint(endpoint_name=account.settings.endpoint_name).invoke(
+    answer = endpoint.invoke(
         body=json.dumps({"text": TEXT, "format": "pcm"}),
         content_type="application/json",
         session=account.session,
