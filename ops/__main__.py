@@ -102,9 +102,10 @@ def _fraction(text: str) -> float:
     return value
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m ops", description=__doc__)
-    commands = parser.add_subparsers(required=True)
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    root = argparse.ArgumentParser(prog="python -m ops", description=__doc__)
+    commands = root.add_subparsers(required=True)
 
     def command(name: str, run: object, text: str) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=text, description=text)
@@ -152,12 +153,12 @@ def _parser() -> argparse.ArgumentParser:
 
     orphans = command("orphans", _orphans, "list what the environment left behind")
     orphans.add_argument("--delete", action="store_true", help="delete what is certainly its own")
-    return parser
+    return root
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run a command: 0 all is well, 1 a check found a problem or AWS failed, 2 bad usage."""
-    arguments = _parser().parse_args(argv)
+    arguments = parser().parse_args(argv)
     try:
         return int(arguments.run(load(arguments.env), arguments))
     except SettingsError as error:

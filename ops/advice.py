@@ -39,8 +39,8 @@ _ADVICE = (
     ),
     (
         r"did not pass the ping health check|failed to pass.*health check|CannotStartContainer",
-        "read the container's log in /aws/sagemaker/Endpoints/<endpoint>; a GPU image needs the "
-        "inference AMI with its CUDA major",
+        "read the container's log, /aws/sagemaker/Endpoints/ and the endpoint's name; a GPU image "
+        "needs the inference AMI with its CUDA major",
     ),
     (
         r"exec format error",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import boto3
+import botocore.session
 from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
@@ -50,6 +51,11 @@ class Account:
             self._clients[service] = self.session.client(service, config=_CONFIG)
         return self._clients[service]
 
+    @property
+    def botocore_session(self) -> botocore.session.Session:
+        """What the SDKs that know no boto3 take."""
+        return self.session._session
+
     def stack_name(self, part: str) -> str:
         """The name of one of the environment's stacks."""
         return f"voice-{self.settings.name}-{part}"
@@ -73,6 +79,25 @@ class Account:
                 return None
             raise
         return described[0] if described else None
+
+    def first_failure(self, stack_name: str) -> str:
+        """Why the last change of a stack failed, empty if no event tells.
+
+        The earliest failure names the cause; the others were cancelled because of it.
+
+        Raises:
+            ClientError, BotoCoreError: CloudFormation cannot be asked.
+        """
+        first = ""
+        pages = self.pages("cloudformation", "describe_stack_events", StackName=stack_name)
+        for event in (event for page in pages for event in page["StackEvents"]):  # newest first
+            status, reason = event["ResourceStatus"], event.get("ResourceStatusReason", "")
+            if status.endswith("_FAILED") and "cancelled" not in reason.lower():
+                first = f"{event['LogicalResourceId']}: {reason}"
+            is_the_stack = event.get("PhysicalResourceId") == event["StackId"]
+            if is_the_stack and status in ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS"):
+                break
+        return first
 
     def stack_resources(self, part: str) -> list[dict[str, Any]]:
         """Summaries of the resources in one of the environment's stacks; none without the stack.

@@ -10,6 +10,9 @@ SCALE_OUT_S = 320
 """From asking for an instance to its first request: measured once on ml.g5.xlarge by AWS's sample
 (aws-samples/sample-kokoro-tts-for-ai-agents)."""
 
+REFUSED = "sessions are open, no more are taken"
+"""What the container says when it admits no more."""
+
 
 @dataclass(frozen=True)
 class Demand:
@@ -139,6 +142,11 @@ async def measure(
         print(step.line(), flush=True)
         if not step.within(limit_ms):
             break
+    if any(REFUSED in error for step in steps for error in step.errors):
+        print(
+            "the container admits no more: raise speech.instances.sessions_per_instance, deploy, "
+            "and measure again"
+        )
     speaking = speaking_limit(steps, limit_ms)
     if speaking == ladder[-1]:
         print("the last step held: the instance may carry more, try a longer --ladder")

@@ -103,7 +103,7 @@ async def climb(
         ladder: sessions of each step.
         utterances: how many each session speaks in a step.
     """
-    core = account.session._session
+    core = account.botocore_session
     endpoint = SpeechEndpoint(
         endpoint_name,
         region=account.region,

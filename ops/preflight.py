@@ -130,7 +130,7 @@ def _check_stack(account: Account, part: str) -> Iterator[Finding]:
     stack = account.stack(name)
     status = stack["StackStatus"] if stack else ""
     if status in HALF_MADE:
-        reason = first_failure(account, name)
+        reason = account.first_failure(name)
         step = next_step(reason) or "mend the cause"
         detail = f"is {status}: {reason or 'no event tells why'}"
         yield Finding(
@@ -138,27 +138,10 @@ def _check_stack(account: Account, part: str) -> Iterator[Finding]:
         )
     elif status == "UPDATE_ROLLBACK_FAILED":
         step = f"aws cloudformation continue-update-rollback --stack-name {name}"
-        detail = f"is {status}: {first_failure(account, name) or 'no event tells why'}"
+        detail = f"is {status}: {account.first_failure(name) or 'no event tells why'}"
         yield Finding("problem", name, detail, step)
     elif status.endswith("_IN_PROGRESS"):
         yield Finding("problem", name, f"is {status}", "wait until it is done")
-
-
-def first_failure(account: Account, stack_name: str) -> str:
-    """Why the last change of a stack failed, empty if no event tells.
-
-    The earliest failure names the cause; the others were cancelled because of it.
-    """
-    first = ""
-    pages = account.pages("cloudformation", "describe_stack_events", StackName=stack_name)
-    for event in (event for page in pages for event in page["StackEvents"]):  # newest first
-        status, reason = event["ResourceStatus"], event.get("ResourceStatusReason", "")
-        if status.endswith("_FAILED") and "cancelled" not in reason.lower():
-            first = f"{event['LogicalResourceId']}: {reason}"
-        is_the_stack = event.get("PhysicalResourceId") == event["StackId"]
-        if is_the_stack and status in ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS"):
-            break
-    return first
 
 
 def check_roles(account: Account) -> Iterator[Finding]:

@@ -1,10 +1,11 @@
 """`ops capacity`: from sessions that speak at once to conversations an instance holds."""
 
 import math
+from pathlib import Path
 
 import pytest
 
-from ops.capacity import Demand, advise, conversations_for, explain, speaking_limit
+from ops.capacity import REFUSED, Demand, advise, conversations_for, explain, speaking_limit
 from ops.load import Playback, Step, percentile
 
 OVERLOAD = 0.02
@@ -83,6 +84,12 @@ def test_the_settings_follow_with_the_arithmetic_shown() -> None:
     text = "\n".join(explain(advice, DEMAND))
     assert "11 × 0.80 → 8" in text
     assert text.endswith("sessions_per_instance = 8\nmaximum = 13")
+
+
+def test_the_refusal_is_the_containers() -> None:
+    """What the ladder takes for full must be what the container says."""
+    source = Path(__file__).parents[2] / "container/kokoro_server/app.py"
+    assert REFUSED in source.read_text()
 
 
 def test_an_instance_for_one_conversation_is_still_of_use() -> None:

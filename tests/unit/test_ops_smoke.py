@@ -2,6 +2,7 @@
 
 import array
 import io
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from moto import mock_aws
 
 from ops import smoke
 from ops.agentcore import QUALIFIER, AgentError, AgentRuntime
+from ops.speaking import Heard
 from stacks.settings import load
 from tests.control_plane import deploy, simulated_endpoint
 from tests.recorded import RecordedAccount
+from voice_agent.speech.errors import SpeechConnectionError
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,6 +74,19 @@ def test_a_rollout_is_waited_for_with_progress(
     assert slept == [smoke.POLL_S] * 2
 
 
+def test_a_deploy_that_was_rolled_back_as_a_whole_is_a_problem() -> None:
+    """CloudFormation follows the endpoint back, and then both name the old configuration."""
+    finding = smoke.compare_configs(
+        "e",
+        status="InService",
+        in_service="old",
+        deployed=["old"],
+        stack_status="UPDATE_ROLLBACK_COMPLETE",
+    )
+    assert finding.verdict == "problem"
+    assert "as before the last deploy" in finding.detail
+
+
 def test_the_wait_has_an_end() -> None:
     finding = smoke.compare_configs("e", status="Updating", in_service="old", deployed=["new"])
     assert finding.verdict == "problem"
@@ -114,10 +130,39 @@ def pcm(value: int, seconds: float) -> bytes:
 
 def test_speech_is_audible_and_long_enough() -> None:
     """An endpoint that answers with silence, or with a click, answers 200."""
-    assert smoke.Heard(pcm(8000, 1.0), 0.2).finding("x").verdict == "ok"
-    assert "silence" in smoke.Heard(pcm(3, 1.0), 0.2).problem()
-    assert "only 0.10 s" in smoke.Heard(pcm(8000, 0.1), 0.2).problem()
-    assert "only 0.00 s" in smoke.Heard(b"", None).problem()
+    assert Heard(pcm(8000, 1.0), 0.2).problem() == ""
+    assert "silence" in Heard(pcm(3, 1.0), 0.2).problem()
+    assert "only 0.10 s" in Heard(pcm(8000, 0.1), 0.2).problem()
+    assert "only 0.00 s" in Heard(b"", None).problem()
+
+
+def test_parts_without_a_data_type_are_told(
+    account: RecordedAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The API's model says it comes back; nobody has published that it does."""
+
+    async def speak(*_: object) -> tuple[Heard, Counter[str]]:
+        return Heard(pcm(8000, 1.0), 0.2), Counter({"none": 3})
+
+    monkeypatch.setattr(smoke, "speak", speak)
+    spoke, warned = smoke.check_bidirectional(account)
+    assert (spoke.verdict, warned.verdict) == ("ok", "warning")
+    assert "3 × none" in spoke.detail
+
+
+def test_what_cannot_be_reached_is_told_and_the_rest_goes_on(
+    account: RecordedAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Port 8443 closed is the commonest reason for a bidirectional stream that does not open."""
+
+    async def speak(*_: object) -> tuple[Heard, Counter[str]]:
+        raise SpeechConnectionError("SageMaker runtime: connection timed out")
+
+    monkeypatch.setattr(smoke, "speak", speak)
+    monkeypatch.setattr(smoke, "check_batch", lambda _: iter(()))
+    findings = list(smoke.smoke(account, qualifier=QUALIFIER))
+    assert [finding.verdict for finding in findings] == ["problem"] * 3
+    assert "8443" in findings[1].next_step
 
 
 def test_a_replys_first_audio_is_counted_from_asking() -> None:
@@ -128,7 +173,7 @@ def test_a_replys_first_audio_is_counted_from_asking() -> None:
         {"type": "audio", "data": pcm(8000, 0.5)},
         {"type": "agent_end"},
     ]
-    finding = smoke.listen("agent", iter(events), lambda: next(times))
+    finding = smoke.listen("agent", iter(events), "log", lambda: next(times))
     assert finding.detail == "1.0 s of speech, first audio after 0.40 s"
 
 
@@ -138,7 +183,7 @@ def test_an_agents_error_is_told_with_its_code() -> None:
         {"type": "error", "code": "speech_connection", "message": "SageMaker runtime: refused"},
         {"type": "agent_end"},
     ]
-    finding = smoke.listen("agent", iter(events))
+    finding = smoke.listen("agent", iter(events), "log")
     assert (finding.verdict, finding.detail) == (
         "problem",
         "speech_connection: SageMaker runtime: refused",
@@ -150,7 +195,7 @@ def test_a_refused_prompt_is_not_waited_on() -> None:
         yield {"type": "error", "code": "invalid", "message": "prompt: too long"}
         raise AssertionError("read on after a refusal")
 
-    assert smoke.listen("agent", events()).verdict == "problem"
+    assert smoke.listen("agent", events(), "log").verdict == "problem"
 
 
 def test_an_answer_cut_off_is_no_reply(account: RecordedAccount) -> None:

@@ -1,0 +1,95 @@
+"""One text over a bidirectional stream, and whether what came is speech."""
+
+import array
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from ops.aws import Account
+from voice_agent.speech.endpoint import SpeechEndpoint
+from voice_agent.speech.errors import SpeechError
+from voice_agent.speech.protocol import (
+    Audio,
+    RequestError,
+    SpeechProtocol,
+    SynthesisComplete,
+    Unrecognized,
+)
+
+SAMPLE_RATE_HZ = 24_000
+MIN_SPEECH_S = 0.5
+SILENCE = 300
+"""A peak below this, of 32 768, is not speech."""
+
+STREAM_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Speech that came: 16-bit mono PCM at 24 kHz, and seconds from asking to its first byte."""
+
+    pcm: bytes
+    first_audio_s: float | None
+
+    @property
+    def duration_s(self) -> float:
+        """Seconds of speech."""
+        return len(self.pcm) / (2 * SAMPLE_RATE_HZ)
+
+    def problem(self) -> str:
+        """Why this is not speech, empty if it is."""
+        if self.duration_s < MIN_SPEECH_S:
+            return f"only {self.duration_s:.2f} s of audio came"
+        samples = array.array("h", self.pcm[: len(self.pcm) // 2 * 2])
+        if max(map(abs, samples)) < SILENCE:
+            return f"{self.duration_s:.2f} s of silence came"
+        return ""
+
+
+async def speak(account: Account, text: str) -> tuple[Heard, Counter[str]]:
+    """Speak `text` over a stream of its own; the speech, and how many parts had which `DataType`.
+
+    Raises:
+        SpeechError: the part that failed, or the speech is not all there.
+    """
+    endpoint = SpeechEndpoint(
+        account.settings.endpoint_name,
+        region=account.region,
+        # The AWS SDKs' own setting, which the transport takes as an argument.
+        ca_file=account.botocore_session.get_config_variable("ca_bundle"),
+        session=account.botocore_session,
+    )
+    protocol = SpeechProtocol()
+    pcm = bytearray()
+    first_audio_s: float | None = None
+    data_types: Counter[str] = Counter()
+    try:
+        stream = await endpoint.open_stream()
+        try:
+            started_s = time.monotonic()
+            await stream.send(protocol.speak(text, "smoke"))
+            async with asyncio.timeout(STREAM_TIMEOUT_S):
+                while (part := await stream.receive()) is not None:
+                    data_types[part.data_type or "none"] += 1
+                    match protocol.receive(
+                        part.bytes_ or b"", part.data_type, part.completion_state
+                    ):
+                        case Audio(data=data):
+                            if first_audio_s is None:
+                                first_audio_s = time.monotonic() - started_s
+                            pcm += data
+                        case SynthesisComplete():
+                            break
+                        case RequestError() | Unrecognized() as event:
+                            raise SpeechError(f"speech container: {event}")
+                else:
+                    raise SpeechError("speech container: ended the session in mid-sentence")
+            await stream.send(protocol.close())
+        finally:
+            await stream.close()
+    except TimeoutError:
+        raise SpeechError(f"no complete answer in {STREAM_TIMEOUT_S:.0f} s") from None
+    finally:
+        await endpoint.close()
+    return Heard(bytes(pcm), first_audio_s), data_types
