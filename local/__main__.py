@@ -145,16 +145,32 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _until_signalled(command: Coroutine[Any, Any, int]) -> int:
-    """Run the command; SIGTERM and SIGHUP cancel it as Ctrl-C does."""
+    """Run the command; Ctrl-C, SIGTERM and SIGHUP cancel it, once: cleaning up is not cancelled.
+
+    Returns:
+        The command's exit code, or 128 plus the signal's number.
+    """
     task = asyncio.current_task()
     assert task is not None
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    return await command
+    received: list[int] = []
+
+    def end(number: int) -> None:
+        if not received:
+            progress("stopping")
+            task.cancel()
+        received.append(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            asyncio.get_running_loop().add_signal_handler(number, end, number)
+    try:
+        return await command
+    except asyncio.CancelledError:
+        return 128 + received[0]
 
 
 def main() -> int:
-    """Run a command: 0 it did its work, 1 a part failed, 2 bad usage, 130 Ctrl-C, 143 SIGTERM."""
+    """Run a command: 0 it did its work, 1 a part failed, 2 bad usage, 128 + n ended by signal n."""
     parser = _parser()
     arguments = parser.parse_args()
     if arguments.command is say and not (arguments.prompt or arguments.text):
@@ -164,10 +180,6 @@ def main() -> int:
     except (PartError, AgentConnectionError, OSError) as error:
         progress(f"error: {error}")
         return 1
-    except KeyboardInterrupt:
-        return 130
-    except asyncio.CancelledError:
-        return 143
 
 
 if __name__ == "__main__":

@@ -106,8 +106,8 @@ class Stack:
     async def __aenter__(self) -> "Stack":
         try:
             await self._start()
-        except BaseException:
-            self._keep_logs = True
+        except BaseException as error:
+            self._keep_logs = isinstance(error, PartError)
             await self.stop()
             raise
         return self

@@ -116,17 +116,36 @@ def test_say_with_an_unknown_voice_says_which_exist(run, tmp_path: Path) -> None
     assert command.left_behind() == []
 
 
+@pytest.mark.parametrize("moment", ["bedrock ready", r"agent  \S+"], ids=["start", "reply"])
 @pytest.mark.parametrize(
-    ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"]
+    ("sent", "code"),
+    [
+        ([signal.SIGINT], 130),
+        ([signal.SIGTERM], 143),
+        ([signal.SIGINT] * 3, 130),
+    ],
+    ids=["Ctrl-C", "SIGTERM", "Ctrl-C three times"],
 )
-def test_say_interrupted_leaves_no_process(run, sent: signal.Signals, code: int) -> None:
-    """Parts live in sessions of their own, so nothing ends them but the command itself."""
+def test_say_interrupted_leaves_nothing(
+    run, tmp_path: Path, monkeypatch, moment: str, sent: list[signal.Signals], code: int
+) -> None:
+    """Parts live in sessions of their own, so nothing ends them but the command itself.
+
+    An impatient second Ctrl-C must not end the ending, with tracebacks and files left.
+    """
+    work = tmp_path / "tmp"
+    work.mkdir()
+    monkeypatch.setenv("TMPDIR", str(work))
     command = run(*python("say", "Tell me about the harbor."))
-    command.wait_for(r"agent  \S+")
-    command.process.send_signal(sent)
-    assert command.process.wait(30) == code
+    command.wait_for(moment)
+    for count, number in enumerate(sent):
+        if count:
+            command.wait_for("stopping")
+        command.process.send_signal(number)
+    assert command.process.wait(60) == code
     assert command.left_behind() == []
     assert "Traceback" not in command.output()
+    assert list(work.glob("first-sentence-*")) == []
 
 
 def test_say_killed_leaves_no_process(run) -> None:
