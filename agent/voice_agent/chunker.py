@@ -7,7 +7,9 @@ import re
 import unicodedata
 from typing import Literal
 
-from voice_agent.sentence_ends import WAIT, SentenceEnds, fence_at
+from voice_agent.sentence_ends import SentenceEnds
+from voice_agent.sentence_markup import fence_at
+from voice_agent.sentence_stops import WAIT
 from voice_agent.sentence_words import sentence_words
 from voice_agent.speakable import speakable
 
@@ -166,7 +168,7 @@ class IncrementalSentenceChunker:
                 at = end
             elif stop is not None:
                 at = stop.start()
-                end = self._ends.judge(text, start, at)
+                end = self._ends.judge(text, start, at, limit)
                 if end == WAIT:
                     self._attentive = True
                     break
@@ -212,7 +214,7 @@ class IncrementalSentenceChunker:
             chunk = text[start:end]
             length = len(chunk) + 2 * len(_NO_SPACE_LETTER.findall(chunk))
             balanced = chunk.count("(") == chunk.count(")") and chunk.count('"') % 2 == 0
-            if length >= self._min_clause_chars and balanced:
+            if length >= self._min_clause_chars and balanced and clause.start() > start:
                 return end
             clause = self._search_clause(text, clause.end())
         return WAIT

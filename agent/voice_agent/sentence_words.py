@@ -67,41 +67,44 @@ _TABLES: dict[str, dict[str, str]] = {
         "title": """profs rev hon sen sens reps gov govs pres gen gens cols lieut lt sgt cpl pvt
             capt cmdr adm supt insp det atty msgr brig maj Rep Col Fr Mt Ft Mme Mlle Sra Srta""",
         "label": """no nos fig figs p pp pg pgs vol vols ch chap chaps eq eqs ref refs art arts
-            para paras ext apt ste rm hwy rte tel ph app appx bk ser iss bldg ll nn""",
+            par para paras ext apt ste rm hwy rte tel ph app appx bk ser iss bldg ll nn""",
         "unit": """sec secs min mins hr hrs in ins ft yd yds mi oz lb lbs gal gals qt qts pt pts
-            tbsp tsp yr yrs mo mos wk wks mm cm km kg mg ml sq cu hz khz mhz gb mb kb mph rpm""",
-        "open": """co cos bros assn assoc univ inst dept dist div est max avg std dev temp ave blvd
-            pkwy expy esq mfg mgr mgmt intl natl govt misc cont appt acct adj adv attn diff exec qty
-            prev al aka asap a.s.a.p r.s.v.p St Rd Ln Pl Sq Ct Ter Hts Jan Feb Mar Apr Jun Jul
-            Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Weds Thu Thur Thurs Fri Sat Sun Ala Ariz
-            Ark Calif Colo Conn Del Fla Ga Ill Ind Kan Ky La Mass Md Mich Minn Miss Mo Neb Nev
-            Okla Ore Pa Penn Tenn Tex Va Vt Wash Wis Wyo""",
-        "openers": """a about above according actually after afterward afterwards again all almost
-            already also although always am among an and another any anyone anyway apparently
-            are aren't around as ask at be because before behind below besides between both
-            bring but buy by call can can't certainly check choose clearly click come consider
-            contact could couldn't despite did didn't do does doesn't don't drive due during
-            each earlier either else enjoy enter even eventually ever every everyone everything
-            except few finally find first follow for fortunately from fuel furthermore generally
-            get give go good great had hadn't half has hasn't have haven't he he'd he'll he's
-            hello help hence her here here's hers hi his honestly how however i i'd i'll i'm
-            i've if in indeed instead into is isn't it it'd it'll it's its itself just keep last
-            lastly later leave let let's like likewise look lots make many maybe me meanwhile
-            might mine more moreover most much must my naturally neither never nevertheless next
-            no nobody none nor not nothing now obviously of off often ok okay on once one only
-            or originally other others otherwise our ours over overall perhaps pick please
-            possibly press probably put rather read remember right say second see select send
-            several shall she she'd she'll she's should shouldn't show similarly simply since so
-            some somebody someone something sometimes somewhere soon sorry start still stop such
-            suddenly sure surely take talk tell than thank thanks that that's the their theirs
-            them themselves then there there's therefore these they they'd they'll they're
-            they've think third this those though three through thus till to today together
-            tomorrow tonight too try turn two typically under unfortunately unless unlike until
-            up upon us use usually very visit wait walk was wasn't watch we we'd we'll we're
-            we've welcome well were weren't what what's whatever when whenever when's where
-            where's wherever whether which while who who's whoever whom whose why will with
-            within without won't would wouldn't write yes yesterday yet you you'd you'll you're
-            you've your yours""",
+            tbsp tsp tab tabs yr yrs mo mos wk wks mm cm km kg mg ml sq cu hz khz mhz gb mb kb mph
+            rpm""",
+        "open": """co cos bros assn assoc asst univ inst dept dist div est max avg std dev temp
+            ave blvd pkwy expy esq mfg mgr mgmt intl natl govt misc cont appt acct adj adv attn diff
+            exec qty prev al aka asap a.s.a.p r.s.v.p St Rd Ln Pl Sq Ct Ter Hts Jan Feb Mar Apr Jun
+            Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Weds Thu Thur Thurs Fri Sat Sun Ala Ariz
+            Ark Calif Colo Conn Del Fla Ga Ill Ind Kan Ky La Mass Md Mich Minn Miss Mo Neb Nev Okla
+            Ore Pa Penn Tenn Tex Va Vt Wash Wis Wyo""",
+        "openers": """a about above absolutely according actually admission after afterward
+            afterwards again all almost already alright also although always am among an and another
+            any anyone anyway apparently are aren't around as ask at be because before behind below
+            besides between both breakfast bring but buy by bye call can can't certainly check
+            choose clearly click come congratulations consider contact could couldn't customers
+            definitely delivery despite did didn't do does doesn't don't doors drive due during each
+            earlier either else enjoy enter even eventually ever every everyone everything except
+            feel few finally find first follow for fortunately from fuel furthermore generally get
+            give go good got great guests had hadn't half has hasn't have haven't he he'd he'll he's
+            hello help hence her here here's hers hi his honestly hopefully hours how however i i'd
+            i'll i'm i've if in indeed instead into is isn't it it'd it'll it's its itself just keep
+            last lastly later leave let let's like likewise located look looks lots made make many
+            maybe me meanwhile might mine more moreover most much must my naturally need needs
+            neither never nevertheless next no nobody none nor not nothing now obviously of off
+            often ok okay on once one only or originally other others otherwise our ours over
+            overall parking people perhaps pick please possibly press prices probably put rather
+            read remember right say second see seems select send several shall she she'd she'll
+            she's shipping should shouldn't show similarly simply since so sold some somebody
+            someone something sometimes somewhere soon sorry sounds start still stop such suddenly
+            sure surely take talk tell than thank thanks that that's the their theirs them
+            themselves then there there's therefore these they they'd they'll they're they've think
+            third this those though three through thus tickets till to today together tomorrow
+            tonight too traffic try turn two typically under unfortunately unless unlike until up
+            upon us use usually very visit visitors wait walk want was wasn't watch we we'd we'll
+            we're we've welcome well were weren't what what's whatever when when's whenever where
+            where's wherever whether which while who who's whoever whom whose why will with within
+            without won't would wouldn't write yes yesterday yet you you'd you'll you're you've your
+            yours""",
         "labelled": """vitamin vitamins plan option options grade class type group team point
             section gate terminal hepatitis exhibit appendix part phase row seat level zone unit
             building platform schedule category drive column block choice answer variant version

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voice_agent.chunker import IncrementalSentenceChunker
-from voice_agent.sentence_ends import LOOKAHEAD_CHARS, SPAN_CHARS
+from voice_agent.sentence_markup import SPAN_CHARS
+from voice_agent.sentence_stops import LOOKAHEAD_CHARS
 
 CASES: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "chunker_cases.json").read_text(encoding="utf-8")
