@@ -24,7 +24,7 @@ from ops.agentcore import AgentRuntime, new_session_id
 from ops.aws import Account
 from stacks.settings import load
 from tests.agentcore_front import Front, serving
-from tests.control_plane import deploy, simulated_endpoint
+from tests.control_plane import deploy
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
 
@@ -124,19 +124,6 @@ async def test_everything_that_is_deployed_speaks(deployed: Deployed) -> None:
     assert "× UTF8" in lines[2]
     assert len(set(deployed.front.sessions)) == 2
     assert deployed.front.refused == []
-
-
-async def test_a_silent_rollback_fails_though_everything_speaks(deployed: Deployed) -> None:
-    """The old configuration speaks as well, which is why nobody notices."""
-    endpoint = simulated_endpoint(deployed.account)
-    was, endpoint.endpoint_config_name = endpoint.endpoint_config_name, "the-one-before"
-    try:
-        code, output = await deployed.ops("smoke")
-    finally:
-        endpoint.endpoint_config_name = was
-    assert code == 1
-    assert f"InService on the-one-before, but {was} was deployed" in output
-    assert output.count("ok ") == 4
 
 
 async def test_capacity_is_measured_and_the_settings_follow(deployed: Deployed) -> None:
