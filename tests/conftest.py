@@ -1,10 +1,14 @@
 """Fixtures that several kinds of tests share."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+# Some tests run ONNX Runtime themselves; it must know before it is imported.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 ROOT = Path(__file__).parent.parent
 

@@ -4,6 +4,11 @@
 every byte comes from. Nothing here is needed, or installed, when the server runs.
 """
 
+import os
+
 from model.manifest import default_model_dir
+
+# The self-test runs ONNX Runtime, whose Linux wheels report to Microsoft from their import on.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 __all__ = ["default_model_dir"]
