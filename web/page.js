@@ -10,6 +10,7 @@ const agent = new Agent(url);
 const player = new PcmPlayer();
 let askedAt = 0;
 let firstAudioS = null;
+let replying = false; // between agent_start and agent_end
 let ending = "Done."; // what the status says when the reply has ended
 
 function say(text, isError = false) {
@@ -38,6 +39,7 @@ function finish() {
 }
 
 async function end(metrics) {
+  replying = false;
   await player.drained();
   finish();
   if (ending) say(ending);
@@ -46,6 +48,7 @@ async function end(metrics) {
 }
 
 const handlers = {
+  agent_start: () => { replying = true; },
   text_delta: ({ text }) => show(text),
   audio_stream_start: ({ sample_rate: rate }) => { player.sampleRateHz = rate; },
   audio: ({ data }) => {
@@ -56,9 +59,17 @@ const handlers = {
     player.push(data);
   },
   interrupted: () => { ending = "Stopped."; },
-  error: ({ message }) => { ending = null; say(message, true); },
+  error: ({ message }) => {
+    ending = null;
+    say(message, true);
+    if (!replying) finish(); // a refused prompt has no reply, and so no agent_end
+  },
   agent_end: ({ metrics }) => end(metrics),
-  closed: () => { finish(); say("The agent closed the connection. Ask again to reconnect.", true); },
+  closed: () => {
+    replying = false;
+    finish();
+    say("The agent closed the connection. Ask again to reconnect.", true);
+  },
 };
 
 agent.addEventListener("event", ({ detail }) => handlers[detail.type]?.(detail));

@@ -9,11 +9,13 @@ export class PcmPlayer {
   #sampleRateHz = 24000;
   #nextAt = 0;
   #startedAt = null;
+  #stopped = false;
   underruns = 0;
 
   /** Begin a reply. Call it from a click or key press: browsers keep audio silent before one. */
   async start() {
     this.stop();
+    this.#stopped = false;
     this.#startedAt = null;
     this.underruns = 0;
     await this.#context.resume();
@@ -35,7 +37,7 @@ export class PcmPlayer {
   /** @param {ArrayBuffer} bytes whole little-endian 16-bit samples */
   push(bytes) {
     const samples = new Int16Array(bytes);
-    if (!samples.length) return;
+    if (!samples.length || this.#stopped) return;
     const buffer = this.#context.createBuffer(1, samples.length, this.#sampleRateHz);
     const channel = buffer.getChannelData(0);
     for (let i = 0; i < samples.length; i += 1) channel[i] = samples[i] / 32768;
@@ -57,8 +59,9 @@ export class PcmPlayer {
     this.#nextAt += buffer.duration;
   }
 
-  /** Silence at once. */
+  /** Silence at once, also for what is still on its way, until `start`. */
   stop() {
+    this.#stopped = true;
     this.#nextAt = Math.min(this.#nextAt, this.#context.currentTime);
     for (const source of this.#sources) source.stop();
   }

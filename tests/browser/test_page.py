@@ -53,6 +53,15 @@ def test_a_reply_is_shown_and_played(page: Page) -> None:
     expect(page.locator("#status")).to_have_text("Speaking…", timeout=60_000)
 
 
+def test_a_refused_question_is_explained_and_can_be_asked_again(page: Page) -> None:
+    """A refusal has no reply whose end would enable the button again: the page was stuck."""
+    page.locator("#prompt").fill("")
+    page.locator("#send").click()
+    expect(page.locator("#status")).to_contain_text("prompt:")
+    expect(page.locator("#send")).to_be_enabled()
+    expect(page.locator("#stop")).to_be_disabled()
+
+
 def test_stop_silences_and_the_next_question_works(page: Page) -> None:
     """An interrupt that is not carried through leaves the agent talking, or the page stuck."""
     expect(page.locator("#status")).to_have_text("Ready.")
