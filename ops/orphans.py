@@ -14,7 +14,6 @@ Nothing is an orphan while the stack it belongs to exists.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -24,6 +23,7 @@ from stacks.settings import Settings
 
 STACK_TAG = "aws:cloudformation:stack-name"
 VARIANT = "AllTraffic"
+RUNTIME_LOGS = "/aws/bedrock-agentcore/runtimes/"
 LOG_GROUP_PREFIXES = {
     "AWS::CodeBuild::Project": "/aws/codebuild/",
     "AWS::Lambda::Function": "/aws/lambda/",
@@ -55,56 +55,45 @@ class Orphan:
     arguments: dict[str, Any] = field(default_factory=dict)
 
 
-def find(account: Account) -> Iterator[Orphan]:
-    """Everything the environment left behind, each once.
+def sources(account: Account) -> list[tuple[str, Iterator[Orphan]]]:
+    """What to look for, by its name, and where; something may be found in two of them.
 
     Raises:
-        ClientError, BotoCoreError: a service cannot be asked.
+        ClientError, BotoCoreError: what is alive cannot be asked, so that nothing may be deleted.
     """
-    living = {part for part in PARTS if account.stack(account.stack_name(part)) is not None}
+    dead = [part for part in PARTS if account.stack(account.stack_name(part)) is None]
     # Left behind or somebody else's: while they are there, what belongs to them is in use.
-    if _has_endpoint(account):
-        living.add("speech")
-    if account.runtime() is not None:
-        living.add("agent")
-    seen = set()
-    for orphan in chain(
-        _log_groups(account, living),
-        _scaling(account) if "speech" not in living else (),
-        _tagged(account),
-        _interfaces(account) if "agent" not in living else (),
-    ):
-        # A log group may be known both by its name and by its tag.
-        if (key := (orphan.operation, orphan.name)) not in seen:
-            seen.add(key)
-            yield orphan
+    speech_is_gone = "speech" in dead and not _has_endpoint(account)
+    agent_is_gone = "agent" in dead and account.runtime() is None
+    found = [
+        ("logs of builds and functions", _recorded_log_groups(account)),
+        ("what a stack kept", _tagged(account, dead)),
+    ]
+    if speech_is_gone:
+        found.append(("the endpoint's log", _endpoint_log(account)))
+        found.append(("scaling", _scaling(account)))
+    if agent_is_gone:
+        found.append(("the runtime's logs", _runtime_logs(account)))
+        found.append(("network interfaces", _interfaces(account)))
+    return found
 
 
-def _log_groups(account: Account, living: set[str]) -> Iterator[Orphan]:
-    """Log groups that AWS makes by itself, which no stack deletes."""
-    kept = {}
-    if "speech" not in living:
-        kept["/aws/sagemaker/Endpoints/"] = endpoint_log(account.settings)
-    if "agent" not in living:
-        kept["/aws/bedrock-agentcore/runtimes/"] = runtime_log(account.settings)
-    recorded = _recorded_log_groups(account)
-    for prefix in ("/aws/codebuild/", "/aws/lambda/"):
-        names = [re.escape(name) for name in recorded if name.startswith(prefix)]
-        if names:
-            kept[prefix] = re.compile("|".join(names))
-    for prefix, pattern in kept.items():
-        for page in account.pages("logs", "describe_log_groups", logGroupNamePrefix=prefix):
-            for group in page["logGroups"]:
-                name = group["logGroupName"]
-                if pattern.fullmatch(name):
-                    yield Orphan(
-                        "log group",
-                        name,
-                        "made by AWS for something that was the environment's",
-                        "logs",
-                        "delete_log_group",
-                        {"logGroupName": name},
-                    )
+def _endpoint_log(account: Account) -> Iterator[Orphan]:
+    name = f"/aws/sagemaker/Endpoints/{account.settings.endpoint_name}"
+    if _has_log_group(account, name):
+        yield _log_group(name, "of the environment's endpoint")
+
+
+def _runtime_logs(account: Account) -> Iterator[Orphan]:
+    pages = account.pages("logs", "describe_log_groups", logGroupNamePrefix=RUNTIME_LOGS)
+    for group in (group for page in pages for group in page["logGroups"]):
+        if is_runtime_log(account.settings, group["logGroupName"]):
+            yield _log_group(group["logGroupName"], "of the environment's runtime")
+
+
+def _log_group(name: str, why: str) -> Orphan:
+    arguments = {"logGroupName": name}
+    return Orphan("log group", name, why, "logs", "delete_log_group", arguments)
 
 
 def _has_endpoint(account: Account) -> bool:
@@ -113,30 +102,23 @@ def _has_endpoint(account: Account) -> bool:
     return any(item["EndpointName"] == name for page in found for item in page["Endpoints"])
 
 
-def endpoint_log(settings: Settings) -> re.Pattern[str]:
-    """The name of the endpoint's log group."""
-    return re.compile(re.escape(f"/aws/sagemaker/Endpoints/{settings.endpoint_name}"))
-
-
-def runtime_log(settings: Settings) -> re.Pattern[str]:
-    """The names of the runtime's log groups, one for each of its endpoints.
+def is_runtime_log(settings: Settings, name: str) -> bool:
+    """Whether a log group is of the environment's runtime, of which each endpoint has one.
 
     AgentCore makes a runtime's id of its name, in which there are no hyphens, a hyphen and ten
     characters; so `dev` does not take what belongs to `dev-2`.
     """
-    return re.compile(
-        rf"/aws/bedrock-agentcore/runtimes/{re.escape(settings.runtime_name)}"
-        r"-[A-Za-z0-9]{10}-[A-Za-z][A-Za-z0-9_]*"
-    )
+    runtime_id = rf"{re.escape(settings.runtime_name)}-[A-Za-z0-9]{{10}}"
+    return bool(re.fullmatch(rf"{RUNTIME_LOGS}{runtime_id}-[A-Za-z][A-Za-z0-9_]*", name))
 
 
-def _recorded_log_groups(account: Account) -> set[str]:
-    """Log groups of the builds and functions that deleted stacks of the environment had.
+def _recorded_log_groups(account: Account) -> Iterator[Orphan]:
+    """Logs of the builds and functions that deleted stacks of the environment had.
 
-    CloudFormation made those names at random, so that no living stack has the same.
+    CloudFormation made their names at random, so that no living stack has the same, and tells them
+    for 90 days (CloudFormation API reference, ListStackResources).
     """
     stacks = {account.stack_name(part) for part in PARTS}
-    groups = set()
     deleted = account.pages("cloudformation", "list_stacks", StackStatusFilter=["DELETE_COMPLETE"])
     for summary in (item for page in deleted for item in page["StackSummaries"]):
         if summary["StackName"] not in stacks:
@@ -146,9 +128,14 @@ def _recorded_log_groups(account: Account) -> set[str]:
         ):
             for resource in page["StackResourceSummaries"]:
                 prefix = LOG_GROUP_PREFIXES.get(resource["ResourceType"])
-                if prefix and resource.get("PhysicalResourceId"):
-                    groups.add(prefix + resource["PhysicalResourceId"])
-    return groups
+                name = resource.get("PhysicalResourceId")
+                if prefix and name and _has_log_group(account, prefix + name):
+                    yield _log_group(prefix + name, f"of a part of {summary['StackName']}")
+
+
+def _has_log_group(account: Account, name: str) -> bool:
+    pages = account.pages("logs", "describe_log_groups", logGroupNamePrefix=name)
+    return any(group["logGroupName"] == name for page in pages for group in page["logGroups"])
 
 
 def _scaling(account: Account) -> Iterator[Orphan]:
@@ -172,16 +159,14 @@ def _scaling(account: Account) -> Iterator[Orphan]:
         )
 
 
-def _tagged(account: Account) -> Iterator[Orphan]:
+def _tagged(account: Account, dead: list[str]) -> Iterator[Orphan]:
     """Kept by a removal policy, or by a stack that was deleted without its resources."""
-    stacks = [account.stack_name(part) for part in PARTS]
-    dead = [name for name in stacks if account.stack(name) is None]
     if not dead:
         return
     pages = account.pages(
         "resourcegroupstaggingapi",
         "get_resources",
-        TagFilters=[{"Key": STACK_TAG, "Values": dead}],
+        TagFilters=[{"Key": STACK_TAG, "Values": [account.stack_name(part) for part in dead]}],
     )
     for resource in (item for page in pages for item in page["ResourceTagMappingList"]):
         arn = resource["ResourceARN"]
@@ -244,21 +229,34 @@ def clear(account: Account, *, delete: bool) -> int:
     Returns:
         The exit code: 1 if something is left that a call could delete, or nobody could look.
     """
-    left = found = 0
-    for orphan in find(account):
-        found += 1
-        outcome, is_left = "", bool(orphan.operation)
-        if orphan.operation and delete:
-            outcome, is_left = _delete(account, orphan)
-        elif not orphan.operation:
-            outcome = " – not deleted by this command"
-        left += is_left
-        print(f"{orphan.kind} {orphan.name} ({orphan.why}){outcome}", flush=True)
-    if not found:
+    left = 0
+    found: set[tuple[str, str]] = set()
+    for what, orphans in sources(account):
+        try:
+            for orphan in orphans:
+                # A log group may be known both by its name and by its tag.
+                if (key := (orphan.operation, orphan.name)) not in found:
+                    found.add(key)
+                    left += _handle(account, orphan, delete)
+        except AWS_ERRORS as error:
+            left += 1
+            print(f"{what}: not looked at: " + "; ".join(filter(None, explain(error))), flush=True)
+    if not found and not left:
         print(f"nothing of {account.settings.name} is left in {account.region}")
     elif left and not delete:
-        print(f"{left} can be deleted: --delete")
+        print("--delete deletes what can be")
     return 1 if left else 0
+
+
+def _handle(account: Account, orphan: Orphan, delete: bool) -> bool:
+    """Print one, and delete it if asked to; whether a call could still delete it."""
+    outcome, is_left = "", bool(orphan.operation)
+    if not orphan.operation:
+        outcome = " – not deleted by this command"
+    elif delete:
+        outcome, is_left = _delete(account, orphan)
+    print(f"{orphan.kind} {orphan.name} ({orphan.why}){outcome}", flush=True)
+    return is_left
 
 
 def _delete(account: Account, orphan: Orphan) -> tuple[str, bool]:

@@ -72,7 +72,10 @@ async def deployed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[De
             router_settings = RouterSettings.model_validate(
                 {
                     "tls_dir": tls_dir,
-                    "endpoints": {"kokoro-dev": {"url": where.container_url}},
+                    "endpoints": {
+                        name: {"url": where.container_url}
+                        for name in ("kokoro-dev", "kokoro-local")
+                    },
                     **keys,
                 }
             )
@@ -128,7 +131,8 @@ async def test_everything_that_is_deployed_speaks(deployed: Deployed) -> None:
 
 async def test_capacity_is_measured_and_the_settings_follow(deployed: Deployed) -> None:
     """How many it is depends on this machine; that the figures come from speech does not."""
-    _, output = await deployed.ops("capacity", "--ladder", "1", "--utterances", "2")
+    arguments = ("--endpoint", "kokoro-local", "--ladder", "1", "--utterances", "2")
+    _, output = await deployed.ops("capacity", *arguments)
     _, _, table, *_ = output.splitlines()
     sessions, p50_ms, p95_ms, _, errors, speech_s = table.split()
     assert (sessions, errors) == ("1", "0"), output

@@ -124,6 +124,16 @@ def test_no_runtime_is_told(account: RecordedAccount) -> None:
     assert "voice_agent_dev" in finding.subject
 
 
+def test_an_agent_that_takes_tokens_is_not_asked_without_one(account: RecordedAccount) -> None:
+    """403 from AgentCore would send people to IAM."""
+    deploy(account)
+    agent = account.settings.agent.model_copy(update={"auth": "jwt"})
+    account.settings = account.settings.model_copy(update={"agent": agent})
+    (finding,) = smoke.check_agent(account, qualifier=QUALIFIER, token=None)
+    assert finding.verdict == "problem"
+    assert "VOICE_AGENT_TOKEN" in finding.next_step
+
+
 def pcm(value: int, seconds: float) -> bytes:
     return array.array("h", [value, -value] * int(seconds * 12_000)).tobytes()
 
