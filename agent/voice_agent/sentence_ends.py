@@ -28,7 +28,8 @@ from voice_agent.sentence_stops import (
 from voice_agent.sentence_words import Abbreviation, SentenceWords
 
 _SIGNS = frozenset("$€£¥₹#%&+/|")
-_ACRONYM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_BEFORE_WORD = OPENERS + "，、；：…—"
+_ACRONYM = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]")
 _LETTER_OR_ROMAN = re.compile(r"\w|[IVX]{1,5}")
 _ROMAN = re.compile(r"[ivx]{1,5}", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
@@ -45,11 +46,12 @@ _CODE_GOES_ON = re.compile(r"[(\[/_=@&\d]")
 # Japanese a pronoun and a verb of saying.
 _QUOTE_GOES_ON = re.compile(
     r"と(?![てにこきり])|って|など|を|の(?!ち)|が|は(?![いじ])|に(?!ほ)|で(?![もはす])"
+    r"|だ(?![がけかっ])|です(?![がか])"
     r"|(?:[他她它我你您谁]们?[^，。！？、\s]?)?[说說道问問喊叫答](?!道?[:：])"
     r"|彼女?は[^，。！？、\s]{0,3}?[言聞答叫]"
 )
 _QUOTE_MAY_GO_ON = re.compile(
-    r"[とのはにでっな]|[他她它我你您谁]们?[^，。！？、\s]?"
+    r"[とのはにでっなだ]|です|[他她它我你您谁]们?[^，。！？、\s]?"
     r"|(?:[他她它我你您谁]们?[^，。！？、\s]?)?[说說道问問喊叫答]道?"
     r"|彼女?(?:は[^，。！？、\s]{0,3})?"
 )
@@ -180,8 +182,8 @@ class SentenceEnds:
         words = stop.before
         if not words or stop.text[stop.at - 1].isspace():
             return True
-        word = _NO_SPACE_LETTER.split(words[-1])[-1].lstrip(OPENERS) or words[-1]
-        if len(word) == 1 and word.isalpha():
+        word = _NO_SPACE_LETTER.split(words[-1])[-1].lstrip(_BEFORE_WORD) or words[-1]
+        if len(word) == 1 and word.isalpha() and word not in self._words.initials:
             return self._initial(stop, word)
         if word.isdigit():
             return self._number(stop, word)
@@ -199,7 +201,7 @@ class SentenceEnds:
             return True
         if word in self._words.initials:
             return self._initial_name(stop)
-        if len(words) == 1 and _ROMAN.fullmatch(word):  # marks an item: "iv. the rest"
+        if stop.leads and _ROMAN.fullmatch(word):  # marks an item: "iv. the rest"
             return False
         if not stop.follower.islower():
             return not (stop.encloses and stop.follower in DASHES and stop.letter().islower())
@@ -258,7 +260,7 @@ class SentenceEnds:
             return False
         if letter.islower():
             return word in self._words.short or stop.uncapitalised
-        return True
+        return not letter.isdigit() or word in self._words.short  # "min. 5"
 
     def _numbers(self, stop: Stop) -> bool:
         """Whether a letter or a Roman numeral comes next: "Sec. B", "Vol. II"."""
@@ -282,12 +284,14 @@ class SentenceEnds:
 
     def _initial(self, stop: Stop, word: str) -> bool:
         """One letter: an initial ("J. Novak"), a marker ("a. apples") or a name ("plan B")."""
-        previous = stop.before[-2].strip(OPENERS + DASHES) if len(stop.before) > 1 else ""
-        if not previous:
+        if stop.leads:
             return False
+        previous = stop.before[-2].strip(OPENERS) or "-"
         if previous[-1] == "." and (kind := self._abbreviation(previous + word)):  # "a. m."
             return self._after_abbreviation(stop, previous + word, kind)
         if self._abbreviation(word) in (Abbreviation.INNER, Abbreviation.TITLE):
+            return False
+        if previous[-1] == ":" and word in "Aa":  # marks an item: "Options: A. Call. B. Text."
             return False
         letter = stop.letter()
         if not letter or previous.lower() in self._words.labelled:
@@ -300,7 +304,9 @@ class SentenceEnds:
             return False
         if not letter.isupper() or previous[-1].isdigit():  # "1.5 L. Stir"
             return True
-        if len(previous.rstrip(",")) == 1 and not previous.islower():  # spelled: "X, 7, Q."
+        if (
+            len(previous.rstrip(",")) == 1 and previous[0].isalnum() and not previous.islower()
+        ):  # spelled: "X, 7, Q."
             return True
         pronoun = word == "I" and previous.islower()
         following = stop.word(lambda beginning: len(beginning) == 1 or not pronoun)
@@ -316,11 +322,11 @@ class SentenceEnds:
 
     def _number(self, stop: Stop, word: str) -> bool:
         """Digits: an end, unless they mark an item ("1. Open it") or are an ordinal ("3. Mai")."""
-        if len(stop.before) == 1:
+        if stop.leads:
             if len(word) <= 3:
                 return False
-        elif len(word) <= 2 and stop.before[-2][-1] in ":;|":
-            return False
+        elif len(word) <= 2 and stop.before[-2][-1] in (":;|" if word == "1" else ";|"):
+            return False  # "First: 1. Eat", unlike "Result: 42. Done"
         elif len(word) <= 2 and stop.letter().islower() and not stop.line_ends:
             return stop.uncapitalised  # "1. soup, 2. fish"
         if self._words.ordinals and len(word) <= 2 and not stop.line_ends:
@@ -347,7 +353,7 @@ class SentenceEnds:
             if self._quote_goes_on(stop):
                 return go_on
             latin = _NO_SPACE_LETTER.split(own)[-1]
-            marks = latin.isdigit() and len(stop.before) == 1 and latin == own
+            marks = latin.isdigit() and stop.leads and latin == own
             short = _ACRONYM.fullmatch(latin) or (len(latin) == 1 and latin.isalpha())
             inner = stop.run != "." or marks or short or self._abbreviation(latin)
             return go_on if dots and inner else stop.end
@@ -357,7 +363,11 @@ class SentenceEnds:
             return stop.end if own[-1:].isalnum() else go_on
         if not dots and unicodedata.category(follower) == "Lo":  # a script without capitals
             return stop.end
-        if not follower.isupper() or _ADDRESS_PART.search(own):
+        bare = own.strip(OPENERS + BRACKETS)
+        amount = _AMOUNT.fullmatch(bare) is not None
+        if amount and bare.isdigit() and len(bare) <= 3 and stop.leads:  # marks an item: "1.Open"
+            return go_on
+        if not follower.isupper() or (_ADDRESS_PART.search(own) and not amount):
             return go_on
         beyond = stop.after_word(1)
         if _CODE_GOES_ON.match(beyond):
@@ -369,12 +379,13 @@ class SentenceEnds:
         following = stop.word()
         if following.isupper() and following not in ("I", "A"):
             return go_on
-        bare = own.strip(OPENERS + BRACKETS)
         letters = bare.replace("'", "").replace("’", "")
-        if _AMOUNT.fullmatch(bare) or own[-1:] in ")%":
+        if amount or own[-1:] in ")%€£°":
             return stop.end
         if len(bare) < 2 or not letters.isalpha() or bare.isupper():
-            return go_on
+            known = bare[:1].isdigit() or (len(bare) > 2 and letters.isalpha())  # "10am", "NASA"
+            known = known or self._abbreviation(bare) is Abbreviation.TAIL  # "p.m"
+            return stop.end if known and self._opens(following) else go_on
         if self._abbreviation(bare) is not None and bare.lower() not in self._words.short:
             return go_on
         ends = bare.islower() or self._opens(following) or stop.at - stop.start <= len(own)

@@ -34,14 +34,16 @@ CONTINUING = frozenset(",;:)]}，、；：）」』】》〉")
 _CLOSER = (
     rf"[{re.escape(_QUOTES + BRACKETS)}*_~]"  # the last three end markdown's emphasis
     r"|[“‘](?!\w)"  # German closes with these
-    r"|[ ]?\[\d{1,3}\]"  # a reference: "It is true.[1]"
+    r"|[ ]?\[(?:\d{1,3}|\^\w{1,16})\]"  # a reference: "It is true.[1]"
     r"|</[A-Za-z][^<>\s]{0,30}>"
     r"|<(?:br|hr|[A-Za-z][^<>\n]{0,40}/)>"  # a pause: <break time="1s"/>
     r"|[ \u00a0\u202f][»›](?!\w)"  # French leaves a space
     r"|[ ]?[:;]-?[()DP](?![\w.])"  # :-)
     rf"|[ ]?[{_EMOJI}]+"
 )
-_PARTIAL_CLOSER = re.compile(r"[ ]?(?:\[\d{0,3}|[:;]-?)|<(?:/?|/?[A-Za-z][^<>\n]{0,40})")
+_PARTIAL_CLOSER = re.compile(
+    r"[ ]?(?:\[(?:\d{0,3}|\^\w{0,16})|[:;]-?)|<(?:/?|/?[A-Za-z][^<>\n]{0,40})"
+)
 _OPENING_TAGS = re.compile(r"(?:<[A-Za-z][^<>\n]{0,40}>)+")
 _PARTIAL_TAGS = re.compile(r"(?:<[A-Za-z][^<>\n]{0,40}>)*(?:<(?:[A-Za-z][^<>\n]{0,40})?)?")
 _CLOSER_BEGINS = frozenset("[<:;")
@@ -103,6 +105,11 @@ class Stop:
         return self._before
 
     @property
+    def leads(self) -> bool:
+        """Whether only markup stands before the stop's own word: "1.", "## 1.", "> a."."""
+        return not any(map(str.isalnum, "".join(self.before[:-1])))
+
+    @property
     def line_ends(self) -> bool:
         """Whether the line ends after the closers."""
         return "\n" in self.space
@@ -136,6 +143,8 @@ class Stop:
             return False
         before = self.text.count(first, self.start, self.at)
         if before % 2 or (before and first not in "\"'"):
+            return False
+        if first == "'" and self.follower.islower():  # "Acme Inc.'s"
             return False
         self.end, self.closers = self.run_end, ""
         self._follower_at = self.run_end

@@ -79,26 +79,26 @@ _TABLES: dict[str, dict[str, str]] = {
             Ore Pa Penn Tenn Tex Va Vt Wash Wis Wyo""",
         "openers": """a about above absolutely according actually admission after afterward
             afterwards again all almost already alright also although always am among an and another
-            any anyone anyway apparently are aren't around as ask at be because before behind below
-            besides between both breakfast bring but buy by bye call can can't certainly check
-            choose clearly click come congratulations consider contact could couldn't customers
-            definitely delivery despite did didn't do does doesn't don't doors drive due during each
-            earlier either else enjoy enter even eventually ever every everyone everything except
-            feel few finally find first follow for fortunately from fuel furthermore generally get
-            give go good got great guests had hadn't half has hasn't have haven't he he'd he'll he's
-            hello help hence her here here's hers hi his honestly hopefully hours how however i i'd
-            i'll i'm i've if in indeed instead into is isn't it it'd it'll it's its itself just keep
-            last lastly later leave let let's like likewise located look looks lots made make many
-            maybe me meanwhile might mine more moreover most much must my naturally need needs
-            neither never nevertheless next no nobody none nor not nothing now obviously of off
-            often ok okay on once one only or originally other others otherwise our ours over
-            overall parking people perhaps pick please possibly press prices probably put rather
-            read remember right say second see seems select send several shall she she'd she'll
-            she's shipping should shouldn't show similarly simply since so sold some somebody
-            someone something sometimes somewhere soon sorry sounds start still stop such suddenly
-            sure surely take talk tell than thank thanks that that's the their theirs them
-            themselves then there there's therefore these they they'd they'll they're they've think
-            third this those though three through thus tickets till to today together tomorrow
+            any anyone anything anyway apparently are aren't around as ask at be because before
+            behind below besides between both breakfast bring but buy by bye call can can't
+            certainly check choose clearly click come congratulations consider contact could
+            couldn't customers definitely delivery despite did didn't do does doesn't don't doors
+            drive due during each earlier either else enjoy enter even eventually ever every
+            everyone everything except feel few finally find first follow for fortunately from fuel
+            furthermore generally get give go good got great guests had hadn't half has hasn't have
+            haven't he he'd he'll he's hello help hence her here here's hers hi his honestly
+            hopefully hours how however i i'd i'll i'm i've if in indeed instead into is isn't it
+            it'd it'll it's its itself just keep last lastly later leave let let's like likewise
+            located look looks lots made make many maybe me meanwhile might mine more moreover most
+            much must my naturally need needs neither never nevertheless next no nobody none nor not
+            nothing now obviously of off often ok okay on once one only or originally other others
+            otherwise our ours over overall parking people perhaps pick please possibly press prices
+            probably put rather read remember right say second see seems select send several shall
+            she she'd she'll she's shipping should shouldn't show similarly simply since so sold
+            some somebody someone something sometimes somewhere soon sorry sounds start still stop
+            such suddenly sure surely take talk tell than thank thanks that that's the their theirs
+            them themselves then there there's therefore these they they'd they'll they're they've
+            think third this those though three through thus tickets till to today together tomorrow
             tonight too traffic try turn two typically under unfortunately unless unlike until up
             upon us use usually very visit visitors wait walk want was wasn't watch we we'd we'll
             we're we've welcome well were weren't what what's whatever when when's whenever where
@@ -124,7 +124,8 @@ _TABLES: dict[str, dict[str, str]] = {
         "title": """sr sra srta sres sras srs dña dra dras ing lic lcdo lcda profa arq abg pbro
             mons sto sta gral cnel cap tte sgto excmo excma ilmo ilma rvdo hno hna hnos mtro
             mtra pdte lda ldo D Dª""",
-        "label": "núm núms nro n nº pág págs p pp fig figs cap caps art arts vol tel tfno ext apdo",
+        "label": """núm núms nro n nº pág págs párr p pp fig figs cap caps art arts vol tel tfno ext
+            apdo""",
         "unit": "seg min hrs h hab km kg cm mm ml gr g lb pulg",
         "open": """ud uds vd vds vda avda av ctra dpto dptos depto admón cía gob máx mín izq dcha
             a.C d.C a.n.e EE UU EE.UU JJ OO JJ.OO FF AA FF.AA RR.HH S.A S.L S.L.U C.V p.d ene
@@ -172,7 +173,7 @@ _TABLES: dict[str, dict[str, str]] = {
     "it": {
         "inner": "p.es es cfr ca v vd",
         "title": """sig sig.ra sig.na sigg sigg.ri dott dott.ssa dottssa prof.ssa ing avv arch geom
-            rag sen mons gen cap magg comm cav p.i On""",
+            rag sen mons gen cap magg comm cav p.i on""",
         "label": "n nn nr num att pag pagg p pp fig figg vol art artt tel tav tab int sez all",
         "unit": "sec min km kg cm mm ml g hg q",
         "open": """a.C d.C S.p.A S.r.l s.p.a s.r.l s.a.s s.n.c v.le p.za p.zza c.so max genn febbr
