@@ -86,6 +86,7 @@ def check_endpoint(
         sleep(POLL_S)
         waited_s += POLL_S
         endpoint.refresh()
+    reason = endpoint.failure_reason  # an object of the SDK's own where there is none
     stack = account.stack(account.stack_name("speech")) or {}
     resources = account.stack_resources("speech")
     yield compare_configs(
@@ -97,7 +98,7 @@ def check_endpoint(
             for resource in resources
             if resource["ResourceType"] == ENDPOINT_CONFIG
         ],
-        failure=str(endpoint.failure_reason or ""),
+        failure=reason if isinstance(reason, str) else "",
         stack_status=stack.get("StackStatus", ""),
     )
 

@@ -107,6 +107,14 @@ def test_a_failed_endpoint_is_told_with_what_to_do() -> None:
     assert "CUDA major" in finding.next_step
 
 
+def test_a_failed_endpoint_may_give_no_reason(account: RecordedAccount) -> None:
+    deploy(account)
+    simulated_endpoint(account).endpoint_status = "Failed"
+    (finding,) = smoke.check_endpoint(account)
+    assert finding.detail == "is Failed: no reason given"
+    assert "/aws/sagemaker/Endpoints/kokoro-dev" in finding.next_step
+
+
 def test_a_stack_without_a_configuration_is_half_made() -> None:
     finding = smoke.compare_configs("e", status="InService", in_service="c", deployed=[])
     assert finding.verdict == "problem"
