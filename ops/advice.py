@@ -47,6 +47,14 @@ _ADVICE = (
         "AgentCore runs linux/arm64 only: build the agent's image for that platform",
     ),
     (
+        r"rejected WebSocket connection: HTTP 403",
+        "allow bedrock-agentcore:InvokeAgentRuntimeWithWebSocketStream for who runs this",
+    ),
+    (
+        r"RetryableConflict|rejected WebSocket connection: HTTP 409",
+        "run this again: the session's microVM was still at work on another request",
+    ),
+    (
         r"already exists",
         "something by that name is left over: `python -m ops orphans` lists what is the "
         "environment's",

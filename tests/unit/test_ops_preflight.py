@@ -401,6 +401,11 @@ def test_a_problem_fails_the_command_and_a_warning_does_not(
         ("exec /usr/bin/python: exec format error", "linux/arm64"),
         ("The primary container did not pass the ping health check", "CUDA major"),
         ("Unable to provision requested ML compute capacity", "another instance type"),
+        (
+            "server rejected WebSocket connection: HTTP 403",
+            "InvokeAgentRuntimeWithWebSocketStream",
+        ),
+        ("RetryableConflictException: session is busy", "run this again"),
         ("something new", ""),
     ],
 )
