@@ -127,29 +127,60 @@ def parser() -> argparse.ArgumentParser:
     capacity = command("capacity", _capacity, "measure how many conversations an instance holds")
     capacity.add_argument("--endpoint", help="measure this one instead of the environment's")
     capacity.add_argument(
-        "--ladder", type=_ladder, default="1,2,4,8,16,32", metavar="N,N…", help="sessions a step"
-    )
-    capacity.add_argument("--utterances", type=int, default=10, help="by each session of a step")
-    capacity.add_argument(
-        "--talk-ratio", type=_fraction, default=0.4, help="part of a conversation the agent speaks"
-    )
-    capacity.add_argument(
-        "--overload", type=_fraction, default=0.01, help="part of the time it may be too many"
+        "--ladder",
+        type=_ladder,
+        default="1,2,4,8,16,32",
+        metavar="N,N…",
+        help="sessions a step (%(default)s)",
     )
     capacity.add_argument(
-        "--headroom", type=_fraction, default=0.2, help="kept free while an instance is added"
+        "--utterances", type=int, default=10, help="by each session of a step (%(default)s)"
     )
     capacity.add_argument(
-        "--conversations", type=int, default=100, metavar="N", help="at once, at the busiest time"
+        "--talk-ratio",
+        type=_fraction,
+        default=0.4,
+        help="part of a conversation the agent speaks (%(default)s)",
+    )
+    capacity.add_argument(
+        "--overload",
+        type=_fraction,
+        default=0.01,
+        help="part of the time it may be too many (%(default)s)",
+    )
+    capacity.add_argument(
+        "--headroom",
+        type=_fraction,
+        default=0.2,
+        help="kept free while an instance is added (%(default)s)",
+    )
+    capacity.add_argument(
+        "--conversations",
+        type=int,
+        default=100,
+        metavar="N",
+        help="at once, at the busiest time (%(default)s)",
     )
 
     cost = command("cost", _cost, "what the environment costs at list prices")
-    cost.add_argument("--turn-s", type=float, default=20, help="from prompt to end of playback")
-    cost.add_argument("--turns", type=int, default=8, help="of a conversation, on average")
-    cost.add_argument("--input-tokens", type=int, default=800, help="of the model, a turn")
-    cost.add_argument("--output-tokens", type=int, default=120, help="of the model, a turn")
-    cost.add_argument("--vcpu", type=float, default=0.1, help="in use by the agent, on average")
-    cost.add_argument("--memory-gb", type=float, default=0.4, help="in use by the agent")
+    cost.add_argument(
+        "--turn-s", type=float, default=20, help="from prompt to end of playback (%(default)s)"
+    )
+    cost.add_argument(
+        "--turns", type=int, default=8, help="of a conversation, on average (%(default)s)"
+    )
+    cost.add_argument(
+        "--input-tokens", type=int, default=800, help="of the model, a turn (%(default)s)"
+    )
+    cost.add_argument(
+        "--output-tokens", type=int, default=120, help="of the model, a turn (%(default)s)"
+    )
+    cost.add_argument(
+        "--vcpu", type=float, default=0.1, help="in use by the agent, on average (%(default)s)"
+    )
+    cost.add_argument(
+        "--memory-gb", type=float, default=0.4, help="in use by the agent (%(default)s)"
+    )
 
     orphans = command("orphans", _orphans, "list what the environment left behind")
     orphans.add_argument("--delete", action="store_true", help="delete what is certainly its own")
