@@ -92,7 +92,7 @@ class AgentStack(EnvironmentStack):
             "The image's repository is made by the same deploy, so its name is not known yet",
             "Annotation::aws-cdk-lib.aws-bedrockagentcore:containerUriValidationSkipped",
         )
-        # Without a version the endpoint would stay at the first one.
+        # By the construct's documentation the endpoint stays at version 1 unless told.
         live = self.runtime.add_endpoint(LIVE, version=self.runtime.agent_runtime_version)
         cdk.CfnOutput(self, "RuntimeArn", value=self.runtime.agent_runtime_arn)
         cdk.CfnOutput(self, "RuntimeEndpointArn", value=live.agent_runtime_endpoint_arn)

@@ -17,7 +17,6 @@ from tests.infra.test_least_privilege import listed, statements
 from voice_agent import settings as agent_settings
 
 RUNTIME = "AWS::BedrockAgentCore::Runtime"
-ENDPOINT = "AWS::BedrockAgentCore::RuntimeEndpoint"
 INVOKE_MODEL = ["bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"]
 ROLE_MAY = {
     *INVOKE_MODEL,
@@ -60,13 +59,6 @@ def test_a_region_is_set(synthesis: Synthesis) -> None:
     """Without one the agent does not start; AgentCore's documentation promises none."""
     region = runtime(synthesis)["EnvironmentVariables"]["AWS_REGION"]
     assert region == (synthesis.settings.region or {"Ref": "AWS::Region"})
-
-
-def test_the_endpoint_follows_the_runtime(synthesis: Synthesis) -> None:
-    """Pinned to a version, by default the first, it would serve the first deploy for ever."""
-    (endpoint,) = synthesis.resources(ENDPOINT)
-    (attribute,) = (value for value in endpoint.properties["AgentRuntimeVersion"].values())
-    assert attribute[1] == "AgentRuntimeVersion"
 
 
 def test_the_role_may_do_what_the_agent_does(synthesis: Synthesis) -> None:

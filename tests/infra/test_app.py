@@ -102,8 +102,10 @@ def test_every_recommended_flag_is_set() -> None:
 
 
 @pytest.fixture
-def compiled_files() -> Iterator[None]:
-    """What running the code leaves in the build contexts."""
+def before_it_ran(assembly: Assembly) -> Iterator[Path]:
+    """An assembly from before the code has run, which leaves compiled files in the build contexts;
+    they are there now."""
+    folder = assembly("dev").folder
     files = [
         ROOT / folder / "__pycache__" / "left_by_a_test.cpython-312.pyc"
         for folder in ("container/kokoro_server", "container/model", "agent/voice_agent")
@@ -111,24 +113,22 @@ def compiled_files() -> Iterator[None]:
     for file in files:
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(b"compiled")
-    yield
+    yield folder
     for file in files:
         file.unlink()
 
 
-@pytest.mark.usefixtures("compiled_files")
-def test_a_second_synthesis_is_the_same(assembly: Assembly, tmp_path: Path) -> None:
+def test_a_second_synthesis_is_the_same(before_it_ran: Path, tmp_path: Path) -> None:
     """In another process, with another order of hashing, after the code has run: if it differed,
     every deploy would build images and roll instances for nothing."""
-    first = assembly("dev").folder
     result = run_app(tmp_path, env="dev")
     assert result.returncode == 0, result.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        path.name for path in first.iterdir()
+        path.name for path in before_it_ran.iterdir()
     )
     for pattern in ("*.template.json", "*.assets.json"):
         for path in tmp_path.glob(pattern):
-            assert path.read_text() == (first / path.name).read_text(), path.name
+            assert path.read_text() == (before_it_ran / path.name).read_text(), path.name
 
 
 def test_an_asset_is_a_build_context(synthesis: Synthesis) -> None:

@@ -161,7 +161,7 @@ def test_trap_12_also_when_docker_builds_it(assembly: Assembly) -> None:
 
 
 def test_trap_13_the_agents_endpoint_follows_its_runtime(synthesis: Synthesis) -> None:
-    """The construct pins version 1 unless told."""
+    """Pinned, it serves the first deploy for ever; the construct is documented to do so."""
     runtime = one(synthesis, "AWS::BedrockAgentCore::Runtime")
     endpoint = one(synthesis, "AWS::BedrockAgentCore::RuntimeEndpoint")
     assert endpoint.properties["AgentRuntimeVersion"] == {
