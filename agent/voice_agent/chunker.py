@@ -36,8 +36,8 @@ class IncrementalSentenceChunker:
 
     When a sentence comes out:
 
-    - at once, with the line break: a heading, a line that ends with a colon, and a sentence whose
-      stop stands before the break;
+    - at once, with the line break: a heading, a short list item, a line that ends with a colon,
+      and a sentence whose stop stands before the break;
     - with the next character: before a blank line, and after a full stop of a script without
       spaces (``。 ！ ？``), unless a closing quotation may be part of its sentence;
     - with the next token, that is, the first character past the white space: in general, since

@@ -243,7 +243,7 @@ class SentenceEnds:
             return word.lower() in self._words.short or not self._numbers(stop)
         if kind is Abbreviation.TAIL:
             return self._after_tail(stop, word)
-        return self._opens(stop.word()) or "¿" in skipped or "¡" in skipped
+        return self._next_opens(stop) or "¿" in skipped or "¡" in skipped
 
     def _may_be_name(self, stop: Stop) -> bool:
         """Whether a name comes next: not so in "Thanks, Dr. I will" and "Is he a Dr.? He's"."""
@@ -309,10 +309,11 @@ class SentenceEnds:
         ):  # spelled: "X, 7, Q."
             return True
         pronoun = word == "I" and previous.islower()
-        following = stop.word(lambda beginning: len(beginning) == 1 or not pronoun)
-        if len(following) == 1:  # the next initial, or a name again: "B over C. D was out"
+        if pronoun and len(stop.word(lambda beginning: len(beginning) == 1)) > 1:
+            return True
+        if len(stop.stem()) == 1:  # the next initial, or a name again: "B over C. D was out"
             return stop.after_word(1) != "."
-        return pronoun or self._opens(following)
+        return pronoun or self._next_opens(stop)
 
     def _initial_name(self, stop: Stop) -> bool:
         """An initial in a script without capitals: a letter's name beside another one's."""
@@ -332,7 +333,7 @@ class SentenceEnds:
         if self._words.ordinals and len(word) <= 2 and not stop.line_ends:
             letter = stop.letter()
             if letter.isalpha():
-                return letter.isupper() and self._opens(stop.word())
+                return letter.isupper() and self._next_opens(stop)
         return True
 
     def _glued(self, stop: Stop) -> int:
@@ -402,6 +403,10 @@ class SentenceEnds:
         if _ACRONYM.fullmatch(word):
             return True
         return "." in word and self._words.initials.issuperset(word.split("."))
+
+    def _next_opens(self, stop: Stop) -> bool:
+        """Whether the next word opens sentences."""
+        return self._opens(stop.stem()) or self._opens(stop.word())
 
     def _opens(self, word: str) -> bool:
         """Whether ``word`` opens sentences."""

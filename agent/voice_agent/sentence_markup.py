@@ -17,6 +17,9 @@ from voice_agent.sentence_stops import (
 SPAN_CHARS = 256
 """How far the closer of a code span, link or tag may be; without one, its opener is a mere sign."""
 
+_WRAPPED_LINE_CHARS = 40
+"""A list item that goes on in the next line is longer than this, or it need not have."""
+
 _HEADING = re.compile(r"#{1,6}[ \t]")
 _LIST_ITEM = re.compile(r"[-*+•–—◦▪‣·][ \t]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)][ \t]|[|>]")
 _LETTER_MARKER = re.compile(r"(?:[a-z]|[ivx]{1,5})[.)][ \t]")
@@ -33,7 +36,8 @@ def line_break(text: str, start: int, at: int, limit: int) -> int:
         return at
     go_on = -(at + 1)
     last = text[start:at].rstrip()[-1:]
-    if last in ":：":
+    item = _LIST_ITEM.match(text, start) is not None
+    if last in ":：" or (item and at - start < _WRAPPED_LINE_CHARS):
         return at
     horizon = min(at + LOOKAHEAD_CHARS, limit)
     complete = len(text) >= horizon
@@ -45,7 +49,7 @@ def line_break(text: str, start: int, at: int, limit: int) -> int:
         return at if complete else WAIT
     first = text[place]
     indented = place - at > 2
-    if first in LINE_BREAKS or (_LIST_ITEM.match(text, start) and not indented):
+    if first in LINE_BREAKS or (item and not indented):
         return at
     if first.islower():
         if _PARTIAL_LETTER_MARKER.fullmatch(text, place, limit) and not complete:

@@ -48,6 +48,7 @@ _OPENING_TAGS = re.compile(r"(?:<[A-Za-z][^<>\n]{0,40}>)+")
 _PARTIAL_TAGS = re.compile(r"(?:<[A-Za-z][^<>\n]{0,40}>)*(?:<(?:[A-Za-z][^<>\n]{0,40})?)?")
 _CLOSER_BEGINS = frozenset("[<:;")
 _SKIPPED = re.compile(rf"[{re.escape(OPENERS + DASHES)}\s]*")
+_STEM = re.compile(r"[^\W\d_]*")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
@@ -204,6 +205,15 @@ class Stop:
         if growing and (matters is None or matters(match[0])):
             raise MoreTextNeeded
         return match[0].replace("’", "'")
+
+    def stem(self) -> str:
+        """Return the next word up to an apostrophe, which is known sooner than the whole word."""
+        place = self._follower_at + len(self.skipped())
+        match = _STEM.match(self.text, place, self._limit)
+        assert match is not None  # it matches nothing, too
+        if match.end() >= self._limit and not self._complete:
+            raise MoreTextNeeded
+        return match[0]
 
     def after_word(self, count: int) -> str:
         """Return the ``count`` characters after the next word."""

@@ -67,7 +67,7 @@ _TABLES: dict[str, dict[str, str]] = {
         "title": """profs rev hon sen sens reps gov govs pres gen gens cols lieut lt sgt cpl pvt
             capt cmdr adm supt insp det atty msgr brig maj Rep Col Fr Mt Ft Mme Mlle Sra Srta""",
         "label": """no nos fig figs p pp pg pgs vol vols ch chap chaps eq eqs ref refs art arts
-            par para paras ext apt ste rm hwy rte tel ph app appx bk ser iss bldg ll nn""",
+            par para paras ex ext apt ste rm hwy rte tel ph app appx bk ser iss bldg ll nn""",
         "unit": """sec secs min mins hr hrs in ins ft yd yds mi oz lb lbs gal gals qt qts pt pts
             tbsp tsp tab tabs yr yrs mo mos wk wks mm cm km kg mg ml sq cu hz khz mhz gb mb kb mph
             rpm""",

@@ -78,6 +78,7 @@ def test_the_cases_cover_every_language_kokoro_speaks() -> None:
         ("It rained.", "\n", "It rained."),
         ("# Weather", "\n", "# Weather"),
         ("You need:", "\n", "You need:"),
+        ("- flour", "\n", "- flour"),
         ("A line\n", "\n", "A line"),
         ("今日は晴れです。", "明", "今日は晴れです。"),
         ("वह आया। ", "व", "वह आया।"),
@@ -104,6 +105,8 @@ def test_the_mean_delay_is_about_one_token() -> None:
     """Guards against rules that wait for more context than the sentence's end needs."""
     delays = []
     for case in CASES:
+        if case["category"] == "glued":  # a lost space needs the whole next word
+            continue
         chunker = IncrementalSentenceChunker(case["language"])
         ends, end = [], 0  # how many characters, white space apart, each sentence ends after
         for sentence in case["sentences"][:-1]:
