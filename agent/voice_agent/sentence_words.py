@@ -73,10 +73,11 @@ _TABLES: dict[str, dict[str, str]] = {
             rpm""",
         "open": """co cos bros assn assoc asst univ inst dept dist div est max avg std dev temp
             ave blvd pkwy expy esq mfg mgr mgmt intl natl govt misc cont appt acct adj adv attn diff
-            exec qty prev al aka asap a.s.a.p r.s.v.p St Rd Ln Pl Sq Ct Ter Hts Jan Feb Mar Apr Jun
-            Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Weds Thu Thur Thurs Fri Sat Sun Ala Ariz
-            Ark Calif Colo Conn Del Fla Ga Ill Ind Kan Ky La Mass Md Mich Minn Miss Mo Neb Nev Okla
-            Ore Pa Penn Tenn Tex Va Vt Wash Wis Wyo""",
+            exec qty prev al aka asap a.s.a.p r.s.v.p abbr bal diam doz elev eds lg med orig pkg
+            pkgs sched wt ht St Rd Ln Pl Sq Ct Ter Hts Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov
+            Dec Mon Tue Tues Wed Weds Thu Thur Thurs Fri Sat Sun Ala Ariz Ark Calif Colo Conn Del
+            Fla Ga Ill Ind Kan Ky La Mass Md Mich Minn Miss Mo Neb Nev Okla Ore Pa Penn Tenn Tex Va
+            Vt Wash Wis Wyo""",
         "openers": """a about above absolutely according actually admission after afterward
             afterwards again all almost already alright also although always am among an and another
             any anyone anything anyway apparently are aren't around as ask at be because before
@@ -108,8 +109,9 @@ _TABLES: dict[str, dict[str, str]] = {
         "labelled": """vitamin vitamins plan option options grade class type group team point
             section gate terminal hepatitis exhibit appendix part phase row seat level zone unit
             building platform schedule category drive column block choice answer variant version
-            size model line route wing hall studio bank lot series influenza factor strep
-            product item side user person""",
+            size model line route wing hall studio bank lot series influenza factor strep product
+            item side user person act bay chapter episode exit figure floor lane letter room scene
+            suite table track volume war""",
         "short": """ad ah am an as at be by do eh go he hi if in is it me my no of oh ok on or ox
             so to tv uh um up us we ya ye yo""",
         "after_time": """eastern pacific central mountain atlantic greenwich gmt utc est edt cst
