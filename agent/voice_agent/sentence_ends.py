@@ -304,9 +304,8 @@ class SentenceEnds:
             return False
         if not letter.isupper() or previous[-1].isdigit():  # "1.5 L. Stir"
             return True
-        if (
-            len(previous.rstrip(",")) == 1 and previous[0].isalnum() and not previous.islower()
-        ):  # spelled: "X, 7, Q."
+        spelled = len(previous.rstrip(",")) == 1 and previous[0].isalnum()
+        if spelled and not previous.islower():  # "X, 7, Q."
             return True
         pronoun = word == "I" and previous.islower()
         if pronoun and len(stop.word(lambda beginning: len(beginning) == 1)) > 1:
@@ -364,33 +363,37 @@ class SentenceEnds:
             return stop.end if own[-1:].isalnum() else go_on
         if not dots and unicodedata.category(follower) == "Lo":  # a script without capitals
             return stop.end
+        return stop.end if self._lost_space(stop, own) else go_on
+
+    def _lost_space(self, stop: Stop, own: str) -> bool:
+        """Whether a capital begins a sentence: "found it.Let me", unlike "ASP.NET"."""
         bare = own.strip(OPENERS + BRACKETS)
         amount = _AMOUNT.fullmatch(bare) is not None
-        if amount and bare.isdigit() and len(bare) <= 3 and stop.leads:  # marks an item: "1.Open"
-            return go_on
-        if not follower.isupper() or (_ADDRESS_PART.search(own) and not amount):
-            return go_on
+        point = stop.run == "."
+        if point and bare.isdigit() and len(bare) <= 3 and stop.leads:  # marks an item: "1.Open"
+            return False
+        if not stop.follower.isupper() or (_ADDRESS_PART.search(own) and not amount):
+            return False
         beyond = stop.after_word(1)
         if _CODE_GOES_ON.match(beyond):
-            return go_on
-        if stop.run != ".":
-            return stop.end
+            return False
+        if not point:
+            return True
         if beyond in ".:-" and _NAME_GOES_ON.match(stop.after_word(2)[1:]):
-            return go_on
+            return False
         following = stop.word()
         if following.isupper() and following not in ("I", "A"):
-            return go_on
-        letters = bare.replace("'", "").replace("’", "")
+            return False
         if amount or own[-1:] in ")%€£°":
-            return stop.end
-        if len(bare) < 2 or not letters.isalpha() or bare.isupper():
-            known = bare[:1].isdigit() or (len(bare) > 2 and letters.isalpha())  # "10am", "NASA"
-            known = known or self._abbreviation(bare) is Abbreviation.TAIL  # "p.m"
-            return stop.end if known and self._opens(following) else go_on
-        if self._abbreviation(bare) is not None and bare.lower() not in self._words.short:
-            return go_on
-        ends = bare.islower() or self._opens(following) or stop.at - stop.start <= len(own)
-        return stop.end if ends else go_on
+            return True
+        letters = bare.replace("'", "").replace("’", "")
+        kind = self._abbreviation(bare)
+        if len(bare) < 2 or not letters.isalpha() or bare.isupper():  # "10am", "NASA", "p.m"
+            known = bare[:1].isdigit() or (len(bare) > 2 and letters.isalpha())
+            return (known or kind is Abbreviation.TAIL) and self._opens(following)
+        if kind is not None and bare.lower() not in self._words.short:
+            return False
+        return bare.islower() or self._opens(following) or stop.at - stop.start <= len(own)
 
     # -- Words -------------------------------------------------------------------------------
 
