@@ -27,7 +27,7 @@ def build(app: cdk.App, settings: Settings) -> None:
         repository=images.speech_repository,
         alarm_topic=observability.alarm_topic,
     )
-    AgentStack(
+    agent = AgentStack(
         app,
         f"{name}-Agent",
         settings=settings,
@@ -36,6 +36,9 @@ def build(app: cdk.App, settings: Settings) -> None:
         endpoint=speech.endpoint,
         network=network,
     )
+    for user in (speech, agent):
+        # An image that Docker pushes is referred to by its name only, which orders nothing.
+        user.add_stack_dependency(images)
 
 
 def chosen(app: cdk.App) -> Settings:

@@ -74,6 +74,15 @@ def test_two_environments_share_no_name(assembly: Assembly) -> None:
             assert one & other == set()
 
 
+@pytest.mark.parametrize("part", ["Speech", "Agent"])
+def test_images_come_before_what_runs_them(synthesis: Synthesis, part: str) -> None:
+    """Without a reference between the stacks, as to an image that Docker pushes, the one that
+    pulls is deployed while the other still pushes."""
+    name = synthesis.settings.name
+    document = json.loads((synthesis.folder / "manifest.json").read_text())
+    assert f"{name}-Images" in document["artifacts"][f"{name}-{part}"]["dependencies"]
+
+
 def test_stable_environments_are_protected(synthesis: Synthesis) -> None:
     """`cdk destroy` in the wrong shell must not take production with it."""
     for stack in manifest(synthesis):
