@@ -1,5 +1,6 @@
 """The workflows in .github/: who may do what, and whether they fit the environments."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -203,3 +204,18 @@ def test_the_comment_shows_what_changes_in_the_templates(
     assert "[+] AWS::BedrockAgentCore::Runtime" in text
     assert "dev-Former is gone" in text
     assert shown(new) == "### Templates of `dev`\nNothing changes.\n"
+
+
+def test_a_comment_of_any_length_is_cut(tmp_path: Path) -> None:
+    """Three new environments are more than a comment holds; the job must not fail over that."""
+    for name in ENVIRONMENT_NAMES:
+        (tmp_path / f"diff-{name}.md").write_text("x" * 200_000)
+    (script,) = (
+        step["run"] for step in workflow("checks")["jobs"]["comment"]["steps"] if "run" in step
+    )
+    # As GitHub starts it for `shell: bash`, with a `gh` that does nothing.
+    subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", f"gh() {{ :; }}\n{script}"],
+        cwd=tmp_path, env={**os.environ, "NUMBER": "1"}, timeout=60, check=True,
+    )  # fmt: skip
+    assert (tmp_path / "comment.md").stat().st_size == 60_000
