@@ -4,13 +4,18 @@ import json
 from pathlib import Path
 from typing import Any
 
+import aws_cdk as cdk
 import pytest
+from aws_cdk.assertions import Template
 
 from kokoro_server.metrics import Outcome, metric_line
 from kokoro_server.settings import Settings as ContainerSettings
 from stacks.aws_facts import SESSION_LIMIT_S
+from stacks.images import ImagesStack
+from stacks.settings import load
+from stacks.speech import SpeechStack
 from tests.infra.conftest import Assembly
-from tests.infra.synthesis import Synthesis
+from tests.infra.synthesis import Synthesis, context
 
 MODEL = "AWS::SageMaker::Model"
 CONFIG = "AWS::SageMaker::EndpointConfig"
@@ -327,3 +332,27 @@ def test_only_stable_environments_are_protected(synthesis: Synthesis, part: str)
     manifest = json.loads((synthesis.folder / "manifest.json").read_text())
     stack = manifest["artifacts"][f"{synthesis.settings.name}-{part}"]["properties"]
     assert bool(stack.get("terminationProtection")) == synthesis.settings.is_stable
+
+
+def test_other_thresholds_touch_alarms_only() -> None:
+    """Guards against a ringing alarm that cannot be quietened without the rollout it takes back."""
+    settings = load("dev")
+    limits = settings.alarms.model_copy(
+        update={"first_audio_p95_ms": 60_000, "errors_per_minute": 10_000}
+    )
+    resources = []
+    for each in (settings, settings.model_copy(update={"alarms": limits})):
+        app = cdk.App(analytics_reporting=False, context=context())
+        images = ImagesStack(app, "dev-Images", settings=each)
+        stack = SpeechStack(
+            app,
+            "dev-Speech",
+            settings=each,
+            image_uri=images.speech_image_uri,
+            repository=images.speech_repository,
+        )
+        resources.append(Template.from_stack(stack).to_json()["Resources"])
+    before, after = resources
+    changed = [before[name]["Type"] for name in before if before[name] != after[name]]
+    assert changed == [ALARM] * 3
+    assert before.keys() == after.keys()
