@@ -108,13 +108,16 @@ def _own_build_logs(build: ContainerImageBuild) -> None:
     assert isinstance(role, iam.Role)
     project = role.node.scope
     assert isinstance(project, codebuild.Project)
-    log_group = logs.LogGroup(
+    logs.LogGroup(
         project,
         "Logs",
         log_group_name=f"/aws/codebuild/{project.project_name}",
         retention=logs.RetentionDays.ONE_MONTH,
     )
-    build.node.add_dependency(log_group)
+    # And that of the function which starts them: its service makes it at the first call, too.
+    for construct in cdk.Stack.of(build).node.find_all():
+        if isinstance(construct, logs.LogGroup):
+            build.node.add_dependency(construct)
 
 
 def _existing(scope: Construct, uri: str) -> ecr.IRepository:

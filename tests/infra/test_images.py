@@ -112,7 +112,7 @@ def test_the_context_is_what_the_dockerfile_copies(assembly: Assembly, environme
 
 
 def test_builds_log_where_the_environment_cleans_up(template: Templates, environment: str) -> None:
-    """Guards against log groups that CodeBuild makes and that are kept for ever."""
+    """Guards against log groups that services make, which are kept for ever and stop a deploy."""
     images = template(environment, "Images")
     groups = images.find_resources(
         "AWS::Logs::LogGroup",
@@ -123,9 +123,14 @@ def test_builds_log_where_the_environment_cleans_up(template: Templates, environ
         },
     )
     assert len(groups) == 2
+    (of_the_function,) = images.find_resources(
+        "AWS::Logs::LogGroup",
+        {"Properties": {"LogGroupName": {"Fn::Join": ["", ["/aws/lambda/", Match.any_value()]]}}},
+    )
     for build in images.find_resources(BUILD).values():
-        # Else CodeBuild is first, and CloudFormation finds that its group exists.
+        # Else CodeBuild or Lambda is first, and CloudFormation finds that its group exists.
         assert set(build["DependsOn"]) & groups.keys()
+        assert of_the_function in build["DependsOn"]
 
 
 def test_a_new_image_changes_what_consumes_it() -> None:
