@@ -41,15 +41,9 @@ def check_model(account: Account) -> Iterator[Finding]:
             "`aws bedrock list-foundation-models`",
         )
         return
-    # A profile serves Regions that have no copy of the model.
-    if missing := refusals(available, other_regions=profile):
-        yield Finding(
-            "problem",
-            subject,
-            ", ".join(missing),
-            "ask who administers Bedrock (Marketplace subscription, service control policies)",
-        )
-    elif ".anthropic." in f".{model_id}" and not _has_use_case(bedrock):
+    # Asked for first: until it is sent, the agreement is refused as well, and for that reason.
+    wants_form = ".anthropic." in f".{model_id}" and not _has_use_case(bedrock)
+    if wants_form:
         yield Finding(
             "problem",
             subject,
@@ -57,7 +51,17 @@ def check_model(account: Account) -> Iterator[Finding]:
             "once: open the model in the Bedrock console's model catalog, or "
             "`aws bedrock put-use-case-for-model-access`",
         )
-    else:
+    # A profile serves Regions that have no copy of the model.
+    missing = refusals(available, other_regions=profile)
+    if missing:
+        yield Finding(
+            "problem",
+            subject,
+            ", ".join(missing),
+            "ask who administers Bedrock: somebody with Marketplace permissions, which the agent "
+            "has not, calls the model once; or a service control policy forbids it",
+        )
+    if not (wants_form or missing):
         yield Finding("ok", subject, "may be used")
 
 

@@ -291,6 +291,19 @@ def test_anthropic_wants_its_form_once(account: RecordedAccount) -> None:
     assert verdicts(check_model(account)) == ["ok"]
 
 
+def test_a_new_account_is_told_of_the_form_and_of_the_agreement(account: RecordedAccount) -> None:
+    """Told of the agreement alone, its administrators look for a subscription that cannot be."""
+    model_id = "global.anthropic.claude-haiku-4-5-20251001-v1:0"
+    account.answer("bedrock", "get_inference_profile", profile(model_id))
+    refused = available(agreementAvailability={"status": "NOT_AVAILABLE"})
+    account.answer("bedrock", "get_foundation_model_availability", refused)
+    account.fail("bedrock", "get_use_case_for_model_access", "ResourceNotFoundException")
+    form, agreement = check_model(with_model(account, model_id))
+    assert form.verdict == agreement.verdict == "problem"
+    assert "put-use-case-for-model-access" in form.next_step
+    assert "Marketplace" in agreement.next_step
+
+
 def test_a_model_served_through_profiles_only_is_told_so(account: RecordedAccount) -> None:
     details = {
         "modelArn": "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-2-lite-v1:0",
