@@ -21,7 +21,8 @@ _ADVICE = (
         "wait a minute and run this again: AWS limits how fast it is called",
     ),
     (
-        r"ExpiredToken|InvalidClientTokenId|UnrecognizedClient|RequestExpired|security token",
+        r"ExpiredToken|InvalidClientTokenId|UnrecognizedClient|RequestExpired|security token|"
+        r"The SSO session|SSO Token|token from sso",
         "renew the credentials (`aws sso login`)",
     ),
     (

@@ -48,7 +48,7 @@ def preflight(account: Account) -> Iterator[Finding]:
     """Check everything a deploy of the environment needs; yields each finding when it is known.
 
     Raises:
-        OpsError: there are no credentials, so that nothing can be checked.
+        OpsError: there are no credentials, or none that are valid: nothing can be checked.
     """
     checks: tuple[tuple[str, Callable[[Account], Iterable[Finding]]], ...] = (
         ("credentials", check_identity),
@@ -68,6 +68,8 @@ def preflight(account: Account) -> Iterator[Finding]:
             raise OpsError("; ".join(explain(error))) from error
         except AWS_ERRORS as error:
             detail, step = explain(error)
+            if check is check_identity:  # which needs no permission, so nothing else would work
+                raise OpsError("; ".join(filter(None, (detail, step)))) from error
             why = "not allowed to look" if is_denied(error) else "could not be checked"
             yield Finding("warning", subject, f"{why}: {detail}", step)
 

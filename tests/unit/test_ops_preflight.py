@@ -9,6 +9,7 @@ from moto import mock_aws
 
 from ops import preflight, quotas
 from ops.advice import next_step
+from ops.aws import OpsError
 from ops.findings import Finding, report
 from ops.model_access import check_model, refusals
 from stacks.settings import load
@@ -395,6 +396,13 @@ def test_what_cannot_be_looked_at_is_a_warning_and_the_rest_goes_on(
     assert findings[-1].subject == preflight.IDENTITY_ROLE[0]
 
 
+def test_expired_credentials_fail_the_command(account: RecordedAccount) -> None:
+    """As warnings, one a check, they would let the pipeline go on to the deploy."""
+    account.fail("sts", "get_caller_identity", "ExpiredToken", "The security token is expired")
+    with pytest.raises(OpsError, match="aws sso login"):
+        list(preflight.preflight(account))
+
+
 def test_a_problem_fails_the_command_and_a_warning_does_not(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -411,6 +419,12 @@ def test_a_problem_fails_the_command_and_a_warning_does_not(
         ("ResourceLimitExceeded: The account-level service limit is 0 Instances", "preflight"),
         ("ThrottlingException: Rate exceeded", "wait a minute"),
         ("ExpiredTokenException: The security token included is expired", "aws sso login"),
+        ("Error when retrieving token from sso: Token has expired", "aws sso login"),
+        (
+            "User: arn:aws:sts::111122223333:assumed-role/AWSReservedSSO_Dev/me is not authorized "
+            "to perform: iam:GetRole",
+            "allow iam:GetRole",
+        ),
         ("exec /usr/bin/python: exec format error", "linux/arm64"),
         ("The primary container did not pass the ping health check", "CUDA major"),
         ("Unable to provision requested ML compute capacity", "another instance type"),
