@@ -193,6 +193,13 @@ def test_a_stack_at_work_is_waited_for(account: RecordedAccount) -> None:
     assert (finding.verdict, finding.next_step) == ("problem", "wait until it is done")
 
 
+def test_a_stack_that_was_never_made_is_not_waited_for(account: RecordedAccount) -> None:
+    """It stays in review until the next deploy, which the check would forbid."""
+    for status in ("REVIEW_IN_PROGRESS", *["CREATE_COMPLETE"] * 4):
+        account.answer("cloudformation", "describe_stacks", {"Stacks": [stack(status)]})
+    assert verdicts(preflight.check_stacks(account)) == ["ok"]
+
+
 def runtime(name: str, status: str = "READY") -> dict[str, object]:
     return {
         "agentRuntimeArn": f"arn:aws:bedrock-agentcore:us-east-1:111122223333:runtime/{name}",
