@@ -23,6 +23,7 @@ from stacks.settings import Settings
 
 STACK_TAG = "aws:cloudformation:stack-name"
 VARIANT = "AllTraffic"
+ENDPOINT_LOGS = "/aws/sagemaker/Endpoints/"
 RUNTIME_LOGS = "/aws/bedrock-agentcore/runtimes/"
 LOG_GROUP_PREFIXES = {
     "AWS::CodeBuild::Project": "/aws/codebuild/",
@@ -63,7 +64,7 @@ def sources(account: Account) -> list[tuple[str, Iterator[Orphan]]]:
     """
     dead = [part for part in PARTS if account.stack(account.stack_name(part)) is None]
     # Left behind or somebody else's: while they are there, what belongs to them is in use.
-    speech_is_gone = "speech" in dead and not _has_endpoint(account)
+    speech_is_gone = "speech" in dead and not has_endpoint(account)
     agent_is_gone = "agent" in dead and account.runtime() is None
     found = [
         ("logs of builds and functions", _recorded_log_groups(account)),
@@ -79,8 +80,8 @@ def sources(account: Account) -> list[tuple[str, Iterator[Orphan]]]:
 
 
 def _endpoint_log(account: Account) -> Iterator[Orphan]:
-    name = f"/aws/sagemaker/Endpoints/{account.settings.endpoint_name}"
-    if _has_log_group(account, name):
+    name = f"{ENDPOINT_LOGS}{account.settings.endpoint_name}"
+    if has_log_group(account, name):
         yield _log_group(name, "of the environment's endpoint")
 
 
@@ -96,7 +97,8 @@ def _log_group(name: str, why: str) -> Orphan:
     return Orphan("log group", name, why, "logs", "delete_log_group", arguments)
 
 
-def _has_endpoint(account: Account) -> bool:
+def has_endpoint(account: Account) -> bool:
+    """Whether an endpoint has the name of the environment's, its stack's or not."""
     name = account.settings.endpoint_name
     found = account.pages("sagemaker", "list_endpoints", NameContains=name)
     return any(item["EndpointName"] == name for page in found for item in page["Endpoints"])
@@ -129,11 +131,12 @@ def _recorded_log_groups(account: Account) -> Iterator[Orphan]:
             for resource in page["StackResourceSummaries"]:
                 prefix = LOG_GROUP_PREFIXES.get(resource["ResourceType"])
                 name = resource.get("PhysicalResourceId")
-                if prefix and name and _has_log_group(account, prefix + name):
+                if prefix and name and has_log_group(account, prefix + name):
                     yield _log_group(prefix + name, f"of a part of {summary['StackName']}")
 
 
-def _has_log_group(account: Account, name: str) -> bool:
+def has_log_group(account: Account, name: str) -> bool:
+    """Whether there is a log group of that name."""
     pages = account.pages("logs", "describe_log_groups", logGroupNamePrefix=name)
     return any(group["logGroupName"] == name for page in pages for group in page["logGroups"])
 

@@ -12,6 +12,7 @@ from ops.advice import next_step
 from ops.aws import AWS_ERRORS, PARTS, Account, OpsError, error_code, explain, is_denied
 from ops.findings import Finding
 from ops.model_access import check_model
+from ops.orphans import ENDPOINT_LOGS, has_endpoint, has_log_group
 from ops.quotas import check_agentcore, check_builds, check_instances
 
 BOOTSTRAP_STACK = "CDKToolkit"
@@ -55,6 +56,7 @@ def preflight(account: Account) -> Iterator[Finding]:
         ("Region", check_region),
         ("bootstrap", check_bootstrap),
         ("stacks", check_stacks),
+        ("left-overs", check_names),
         ("instances", check_instances),
         ("CodeBuild", check_builds),
         ("AgentCore", check_agentcore),
@@ -145,6 +147,22 @@ def _check_stack(account: Account, part: str) -> Iterator[Finding]:
     # In review is a stack whose first change set failed; the next deploy makes it.
     elif status.endswith("_IN_PROGRESS") and status != "REVIEW_IN_PROGRESS":
         yield Finding("problem", name, f"is {status}", "wait until it is done")
+
+
+def check_names(account: Account) -> Iterator[Finding]:
+    """Whether something without a stack has a name that the speech stack needs."""
+    name = account.settings.endpoint_name
+    log = f"{ENDPOINT_LOGS}{name}"
+    left = []
+    if account.stack(account.stack_name("speech")) is None:
+        left += [f"endpoint {name}"] if has_endpoint(account) else []
+        left += [f"log group {log}"] if has_log_group(account, log) else []
+    if left:
+        detail = f"{' and '.join(left)} would stop the speech stack: it exists already"
+        step = f"python -m ops orphans --env {account.settings.name}"
+        yield Finding("problem", "left-overs", detail, step)
+    else:
+        yield Finding("ok", "left-overs", "no name is taken")
 
 
 def check_roles(account: Account) -> Iterator[Finding]:

@@ -200,6 +200,21 @@ def test_a_stack_that_was_never_made_is_not_waited_for(account: RecordedAccount)
     assert verdicts(preflight.check_stacks(account)) == ["ok"]
 
 
+def test_a_log_that_outlived_its_stack_is_in_the_way(account: RecordedAccount) -> None:
+    """A stable environment keeps it; found out in CloudFormation, the images were built first."""
+    logs = account.client("logs")
+    logs.create_log_group(logGroupName="/aws/sagemaker/Endpoints/kokoro-staging-2")
+    assert verdicts(preflight.check_names(account)) == ["ok"]
+    logs.create_log_group(logGroupName="/aws/sagemaker/Endpoints/kokoro-staging")
+    (finding,) = preflight.check_names(account)
+    assert finding.verdict == "problem"
+    assert finding.next_step == "python -m ops orphans --env staging"
+    account.client("cloudformation").create_stack(
+        StackName="voice-staging-speech", TemplateBody=json.dumps(BUCKET)
+    )
+    assert verdicts(preflight.check_names(account)) == ["ok"]
+
+
 def runtime(name: str, status: str = "READY") -> dict[str, object]:
     return {
         "agentRuntimeArn": f"arn:aws:bedrock-agentcore:us-east-1:111122223333:runtime/{name}",
