@@ -184,10 +184,13 @@ class Settings(Model):
         for key, value in tags.items():
             if key == "environment" or key.startswith("aws:"):
                 raise ValueError(f"{key!r}: `environment` and `aws:…` are not yours to set")
-            if not re.fullmatch(r"[\w .:/=+@-]{1,128}", key) or len(value) > 256:
+            allowed = r"[\w .:/=+@-]"
+            if not re.fullmatch(allowed + "{1,128}", key) or not re.fullmatch(
+                allowed + "{0,256}", value
+            ):
                 raise ValueError(
                     f"{key!r}: a key has at most 128 letters, digits, spaces and .:/=+@_-, a value "
-                    "at most 256 characters"
+                    "at most 256 of them"
                 )
         return tags
 

@@ -74,6 +74,14 @@ class Schedule(Bounds):
     )
     time_zone: str = Field("UTC", description="IANA name of the cron's time zone")
 
+    @field_validator("cron")
+    @classmethod
+    def _one_day_field_is_open(cls, cron: str) -> str:
+        _, _, day, _, weekday, _ = cron.removeprefix("cron(").removesuffix(")").split()
+        if (day == "?") == (weekday == "?"):
+            raise ValueError(f"{cron!r}: day or weekday must be `?`, and the other not")
+        return cron
+
     @field_validator("time_zone")
     @classmethod
     def _zone_exists(cls, name: str) -> str:

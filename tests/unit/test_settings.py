@@ -96,6 +96,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     ("our own tag", changed(CPU, tags={"environment": "x"}), ["tags: 'environment'"]),
     ("AWS's tag", changed(CPU, tags={"aws:owner": "x"}), ["tags: 'aws:owner'"]),
     ("a long tag", changed(CPU, tags={"team": 257 * "x"}), ["tags: 'team'", "256"]),
+    ("a tag AWS refuses", changed(CPU, tags={"team": "a|b"}), ["tags: 'team'", ".:/=+@_-"]),
     ("a tag's number", changed(CPU, tags={"team": 7}), ["tags.team: ", "string", "7"]),
     (
         "too many tags",
@@ -202,6 +203,11 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
         "cron of five fields",
         changed(CPU, speech__schedule=[action(cron="0 19 * * *")]),
         ["speech.schedule.0.cron: ", "0 19 * * *"],
+    ),
+    (
+        "both days open",
+        changed(CPU, speech__schedule=[action(cron="cron(0 19 * * * *)")]),
+        ["speech.schedule.0.cron: 'cron(0 19 * * * *)'", "`?`"],
     ),
     (
         "unknown time zone",
