@@ -41,6 +41,9 @@ NETWORK_ROLE = (
     "network.bedrock-agentcore.amazonaws.com",
 )
 
+QUIET_ALARM = "KokoroScaleIn"
+"""How the logical id begins of the alarm that takes instances away; it rings every quiet night."""
+
 HALF_MADE = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
 """A stack in one of these can only be deleted."""
 
@@ -57,6 +60,7 @@ def preflight(account: Account) -> Iterator[Finding]:
         ("bootstrap", check_bootstrap),
         ("stacks", check_stacks),
         ("left-overs", check_names),
+        ("alarms", check_alarms),
         ("instances", check_instances),
         ("CodeBuild", check_builds),
         ("AgentCore", check_agentcore),
@@ -163,6 +167,30 @@ def check_names(account: Account) -> Iterator[Finding]:
         yield Finding("problem", "left-overs", detail, step)
     else:
         yield Finding("ok", "left-overs", "no name is taken")
+
+
+def check_alarms(account: Account) -> Iterator[Finding]:
+    """Whether an alarm that takes a rollout back rings before it: no problem where thresholds are
+    all that is deployed, which is how the next rollout becomes possible.
+    """
+    names = [
+        resource["PhysicalResourceId"]
+        for resource in account.stack_resources("speech")
+        if resource["ResourceType"] == "AWS::CloudWatch::Alarm"
+        and not resource["LogicalResourceId"].startswith(QUIET_ALARM)
+    ]
+    found = account.client("cloudwatch").describe_alarms(AlarmNames=names) if names else {}
+    ringing = [
+        alarm["MetricName"]
+        for alarm in found.get("MetricAlarms", [])
+        if alarm["StateValue"] == "ALARM"
+    ]
+    if ringing:
+        detail = f"{', '.join(ringing)} in alarm: a rollout would be taken back"
+        step = "raise its threshold first, see docs/operations.md, “Roll back”"
+        yield Finding("warning", "alarms", detail, step)
+    else:
+        yield Finding("ok", "alarms", "none rings that takes a rollout back")
 
 
 def check_roles(account: Account) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from aws_cdk.assertions import Template
 
 from kokoro_server.metrics import Outcome, metric_line
 from kokoro_server.settings import Settings as ContainerSettings
+from ops.preflight import QUIET_ALARM
 from stacks.aws_facts import SESSION_LIMIT_S
 from stacks.images import ImagesStack
 from stacks.settings import load
@@ -210,8 +211,11 @@ def test_alarms_tell_somebody(synthesis: Synthesis) -> None:
     for alarm in rollback_alarms(synthesis).values():
         assert len(alarm["AlarmActions"]) == len(alarm["OKActions"]) == 1
         assert "Topic" in json.dumps(alarm["AlarmActions"])
-    others = [alarm for alarm in alarms(synthesis).values() if "OKActions" not in alarm]
-    assert [alarm["MetricName"] for alarm in others] == ["ConcurrentRequestsPerModel"]
+    others = [name for name, alarm in alarms(synthesis).items() if "OKActions" not in alarm]
+    assert [alarms(synthesis)[name]["MetricName"] for name in others] == [
+        "ConcurrentRequestsPerModel"
+    ]
+    assert [name for name in alarms(synthesis) if name.startswith(QUIET_ALARM)] == others
 
 
 def test_scaling_goes_before_the_endpoint(synthesis: Synthesis) -> None:

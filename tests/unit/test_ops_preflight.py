@@ -215,6 +215,44 @@ def test_a_log_that_outlived_its_stack_is_in_the_way(account: RecordedAccount) -
     assert verdicts(preflight.check_names(account)) == ["ok"]
 
 
+def test_an_alarm_that_rings_is_told_before_the_rollout_it_ends(account: RecordedAccount) -> None:
+    """SageMaker counts the old instances, too: the mending rollout would be taken back."""
+    assert verdicts(preflight.check_alarms(account)) == ["ok"]
+    cloudwatch = account.client("cloudwatch")
+    names = ("Errors", "FirstAudio", "ScaleIn")
+    for name in (*names, "SomebodyElses"):
+        cloudwatch.put_metric_alarm(
+            AlarmName=name,
+            MetricName=name,
+            Namespace="VoiceAgent",
+            ComparisonOperator="GreaterThanThreshold",
+            EvaluationPeriods=1,
+            Period=60,
+            Statistic="Sum",
+            Threshold=5,
+        )
+    ring = {"StateValue": "ALARM", "StateReason": "a test"}
+    cloudwatch.set_alarm_state(AlarmName="SomebodyElses", **ring)
+    resources = [
+        {
+            "LogicalResourceId": f"Kokoro{name}Alarm01234567",
+            "PhysicalResourceId": name,
+            "ResourceType": "AWS::CloudWatch::Alarm",
+            "LastUpdatedTimestamp": dt.datetime(2026, 11, 30, tzinfo=dt.UTC),
+            "ResourceStatus": "CREATE_COMPLETE",
+        }
+        for name in names
+    ]
+    for name, verdict in (("ScaleIn", "ok"), ("Errors", "warning")):
+        cloudwatch.set_alarm_state(AlarmName=name, **ring)
+        account.answer("cloudformation", "describe_stacks", {"Stacks": [stack("UPDATE_COMPLETE")]})
+        found = {"StackResourceSummaries": resources}
+        account.answer("cloudformation", "list_stack_resources", found)
+        (finding,) = preflight.check_alarms(account)
+        assert finding.verdict == verdict
+    assert finding.detail.startswith("Errors in alarm")
+
+
 def runtime(name: str, status: str = "READY") -> dict[str, object]:
     return {
         "agentRuntimeArn": f"arn:aws:bedrock-agentcore:us-east-1:111122223333:runtime/{name}",
