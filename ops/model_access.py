@@ -11,9 +11,7 @@ from botocore.exceptions import ClientError
 
 from ops.aws import Account, error_code
 from ops.findings import Finding
-
-PROFILE_SCOPES = ("global", "us", "us-gov", "eu", "apac", "jp", "au", "ca")
-"""First part of a cross-Region inference profile's id."""
+from stacks.aws_facts import PROFILE_SCOPES
 
 
 def check_model(account: Account) -> Iterator[Finding]:

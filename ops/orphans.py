@@ -20,9 +20,9 @@ from botocore.exceptions import ClientError
 
 from ops.aws import AWS_ERRORS, PARTS, Account, error_code, explain
 from stacks.settings import Settings
+from stacks.speech_settings import PRODUCTION_VARIANT
 
 STACK_TAG = "aws:cloudformation:stack-name"
-VARIANT = "AllTraffic"
 ENDPOINT_LOGS = "/aws/sagemaker/Endpoints/"
 RUNTIME_LOGS = "/aws/bedrock-agentcore/runtimes/"
 LOG_GROUP_PREFIXES = {
@@ -142,7 +142,7 @@ def has_log_group(account: Account, name: str) -> bool:
 
 
 def _scaling(account: Account) -> Iterator[Orphan]:
-    resource = f"endpoint/{account.settings.endpoint_name}/variant/{VARIANT}"
+    resource = f"endpoint/{account.settings.endpoint_name}/variant/{PRODUCTION_VARIANT}"
     target = {
         "ServiceNamespace": "sagemaker",
         "ResourceId": resource,

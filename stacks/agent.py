@@ -1,7 +1,5 @@
 """The agent on Bedrock AgentCore Runtime, and what it may do."""
 
-import re
-
 import aws_cdk as cdk
 from aws_cdk import aws_bedrockagentcore as agentcore
 from aws_cdk import aws_ec2 as ec2
@@ -9,15 +7,12 @@ from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from stacks.aws_facts import PROFILE_SCOPES
 from stacks.constructs.kokoro_endpoint import KokoroEndpoint
 from stacks.nag import acknowledge
 from stacks.network import NetworkStack
 from stacks.settings import Agent, Settings
 from stacks.stack import EnvironmentStack
-
-GEOGRAPHY = re.compile(r"^(global|us-gov|us|eu|apac|au|ca|jp)\.")
-"""How the id of a system-defined inference profile begins, before the model's own id (Bedrock user
-guide, "Supported Regions and models for inference profiles")."""
 
 LIVE = "live"
 """The runtime endpoint, in AgentCore's words the qualifier, that callers use."""
@@ -164,13 +159,13 @@ class AgentStack(EnvironmentStack):
         """
         actions = ["bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"]
         bedrock = f"arn:{self.partition}:bedrock"
-        geography = GEOGRAPHY.match(model_id)
-        if geography is None:
+        scope, _, routed_model_id = model_id.partition(".")
+        if scope not in PROFILE_SCOPES:
             model = f"{bedrock}:{self.region}::foundation-model/{model_id}"
             role.add_to_policy(iam.PolicyStatement(actions=actions, resources=[model]))
             return
         profile = f"{bedrock}:{self.region}:{self.account}:inference-profile/{model_id}"
-        model = f"{bedrock}:*::foundation-model/{model_id.removeprefix(geography.group())}"
+        model = f"{bedrock}:*::foundation-model/{routed_model_id}"
         role.add_to_policy(iam.PolicyStatement(actions=actions, resources=[profile]))
         role.add_to_policy(
             iam.PolicyStatement(

@@ -29,3 +29,7 @@ AgentCore for VPC", supported Availability Zones)."""
 
 SESSION_LIMIT_S = 1800
 """A bidirectional stream lasts 30 minutes at most; old instances must outlive it in a rollout."""
+
+PROFILE_SCOPES = ("global", "us-gov", "us", "eu", "apac", "au", "ca", "jp")
+"""How the id of a system-defined inference profile begins, before a dot and the model's own id
+(Bedrock user guide, "Supported Regions and models for inference profiles")."""

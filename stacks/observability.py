@@ -12,6 +12,7 @@ from constructs import Construct
 from stacks.agent import LIVE
 from stacks.constructs import speech_metrics as speech
 from stacks.settings import Budget, Settings
+from stacks.speech_settings import PRODUCTION_VARIANT
 from stacks.stack import EnvironmentStack
 
 BUDGET_ALARMS_PERCENT = (80, 100)
@@ -179,7 +180,7 @@ def _of_instances(endpoint_name: str, name: str, statistic: str) -> cloudwatch.M
     return cloudwatch.Metric(
         namespace="/aws/sagemaker/Endpoints",
         metric_name=name,
-        dimensions_map={"EndpointName": endpoint_name, "VariantName": speech.VARIANT},
+        dimensions_map={"EndpointName": endpoint_name, "VariantName": PRODUCTION_VARIANT},
         statistic=statistic,
         period=MINUTE,
     )

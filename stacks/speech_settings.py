@@ -8,6 +8,9 @@ from pydantic import Field, field_validator, model_validator
 from stacks.aws_facts import CPU_FAMILIES, CUDA_MAJOR_BY_AMI, GPU_FAMILIES, SESSION_LIMIT_S
 from stacks.settings_base import Misfit, Model
 
+PRODUCTION_VARIANT = "AllTraffic"
+"""Name of the endpoint's one production variant: a dimension of SageMaker's metrics."""
+
 IMAGE_CUDA_MAJOR = 13
 """Of the GPU image that `container/` builds: that of the packages in its lock."""
 

@@ -16,6 +16,7 @@ from stacks.constructs import speech_metrics
 from stacks.constructs.session_scaling import scale_by_sessions
 from stacks.nag import acknowledge
 from stacks.settings import Settings
+from stacks.speech_settings import PRODUCTION_VARIANT
 
 INVOKE_ACTIONS = (
     "sagemaker:InvokeEndpoint",
@@ -176,7 +177,7 @@ class KokoroEndpoint(Construct):
             # (SageMaker API reference, CreateEndpointConfig).
             production_variants=[
                 sagemaker.CfnEndpointConfig.ProductionVariantProperty(
-                    variant_name=speech_metrics.VARIANT,
+                    variant_name=PRODUCTION_VARIANT,
                     model_name=model.attr_model_name,
                     instance_type=speech.instance_type,
                     initial_instance_count=speech.instances.minimum,

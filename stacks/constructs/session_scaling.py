@@ -9,7 +9,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from stacks.constructs import speech_metrics
-from stacks.speech_settings import Speech
+from stacks.speech_settings import PRODUCTION_VARIANT, Speech
 
 SCALE_IN_BELOW = 0.4
 """Of the target. Even when one of two instances goes, the other is then below the target."""
@@ -23,7 +23,7 @@ def scale_by_sessions(
 
     Args:
         scope: what the scaling belongs to.
-        endpoint: what is scaled; its only variant is `speech_metrics.VARIANT`.
+        endpoint: what is scaled; its only variant is `PRODUCTION_VARIANT`.
         endpoint_name: as plain text.
         speech: the bounds, the sessions an instance is meant to hold, and the schedule.
     """
@@ -45,7 +45,7 @@ def scale_by_sessions(
         ),
         service_namespace=autoscaling.ServiceNamespace.SAGEMAKER,
         scalable_dimension="sagemaker:variant:DesiredInstanceCount",
-        resource_id=f"endpoint/{endpoint_name}/variant/{speech_metrics.VARIANT}",
+        resource_id=f"endpoint/{endpoint_name}/variant/{PRODUCTION_VARIANT}",
         min_capacity=instances.minimum,
         max_capacity=instances.maximum,
     )

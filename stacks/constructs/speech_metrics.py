@@ -3,10 +3,10 @@
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 
+from stacks.speech_settings import PRODUCTION_VARIANT
+
 NAMESPACE = "VoiceAgent"
 """Of the metrics the container writes itself, with the dimension `Endpoint`."""
-VARIANT = "AllTraffic"
-"""Name of the endpoint's one production variant: a dimension of SageMaker's metrics."""
 
 _MINUTE = cdk.Duration.minutes(1)
 
@@ -63,7 +63,7 @@ def _sagemaker(endpoint_name: str, name: str, statistic: str) -> cloudwatch.Metr
     return cloudwatch.Metric(
         namespace="AWS/SageMaker",
         metric_name=name,
-        dimensions_map={"EndpointName": endpoint_name, "VariantName": VARIANT},
+        dimensions_map={"EndpointName": endpoint_name, "VariantName": PRODUCTION_VARIANT},
         statistic=statistic,
         period=_MINUTE,
     )
