@@ -9,6 +9,7 @@ import onnxruntime as ort
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from kokoro_server.audio import Samples
+from kokoro_server.voices import Voice
 
 MODEL_FILE = "kokoro-v1.0.fp32.onnx"
 MAX_PHONEMES = 510
@@ -96,12 +97,12 @@ class Engine:
         """`phonemes` without the characters the model has no token for."""
         return "".join(phoneme for phoneme in phonemes if phoneme in self._tokens)
 
-    def synthesise(self, phonemes: str, voice: str, speed: float, stop: Stop) -> Samples:
+    def synthesise(self, phonemes: str, voice: Voice, speed: float, stop: Stop) -> Samples:
         """Speak `phonemes`.
 
         Args:
             phonemes: 1 to `MAX_PHONEMES` characters, each `known`.
-            voice: the name of a voice in the model directory.
+            voice: of voices in the model directory.
             speed: 1.0 is the voice's own; 2.0 takes about half the time.
             stop: ends the synthesis early.
 
@@ -113,8 +114,7 @@ class Engine:
             StoppedError: `stop` was set.
         """
         tokens = [self._tokens[phoneme] for phoneme in phonemes]
-        # One style vector per length of the text: row n-1 is for n phonemes.
-        style = self._style(voice)[len(tokens) - 1]
+        style = self._style(voice, len(tokens))
         inputs = {
             "tokens": np.array([[0, *tokens, 0]], dtype=np.int64),
             "style": style.reshape(1, _STYLE_SIZE),
@@ -128,13 +128,21 @@ class Engine:
             raise
         return np.asarray(samples, dtype=np.float32).ravel()
 
-    def _style(self, voice: str) -> Samples:
-        if voice not in self._styles:
-            path = self._voices_dir / f"{voice}.bin"
+    def _style(self, voice: Voice, phonemes: int) -> Samples:
+        """The weighted mean of the parts' styles for a text of so many phonemes."""
+        style = np.zeros(_STYLE_SIZE, np.float32)
+        for name, share in voice.parts:
+            # Row n-1 is for n phonemes.
+            style += np.float32(share) * self._styles_of(name)[phonemes - 1]
+        return style
+
+    def _styles_of(self, name: str) -> Samples:
+        if name not in self._styles:
+            path = self._voices_dir / f"{name}.bin"
             try:
-                self._styles[voice] = np.fromfile(path, dtype="<f4").reshape(
+                self._styles[name] = np.fromfile(path, dtype="<f4").reshape(
                     MAX_PHONEMES, _STYLE_SIZE
                 )
             except (OSError, ValueError) as error:
                 raise ModelError(f"{path}: {error}") from error
-        return self._styles[voice]
+        return self._styles[name]

@@ -28,7 +28,7 @@ from kokoro_server.messages import (
 )
 from kokoro_server.settings import Settings
 from kokoro_server.stats import Stats
-from kokoro_server.voices import Voices
+from kokoro_server.voices import Voice, Voices
 
 CLOSE_NORMAL = 1000
 CLOSE_GOING_AWAY = 1001
@@ -43,7 +43,7 @@ class Utterance:
 
     request_id: str
     text: str
-    voice: str
+    voice: Voice
     speed: float
     received_s: float
     dropped: bool = False
@@ -157,7 +157,9 @@ class Session:
         if not utterance.start_sent and (utterance.frames or utterance.finished):
             utterance.start_sent = True
             utterance.first_audio_s = now_s - utterance.received_s
-            return SynthesisStart(request_id=utterance.request_id, voice=utterance.voice).encode()
+            return SynthesisStart(
+                request_id=utterance.request_id, voice=utterance.voice.name
+            ).encode()
         if utterance.frames:
             self._active_s = now_s
             frame = utterance.frames.popleft()

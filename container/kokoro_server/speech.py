@@ -15,7 +15,7 @@ from kokoro_server.audio import Samples
 from kokoro_server.engine import MAX_PHONEMES, Engine, ExecutionProvider, Stop
 from kokoro_server.g2p import Pronouncer
 from kokoro_server.messages import ProtocolError
-from kokoro_server.voices import language_of
+from kokoro_server.voices import Voice
 
 
 class Speech:
@@ -36,7 +36,7 @@ class Speech:
         self._g2p_thread = ThreadPoolExecutor(1, "g2p")
         self._engine_thread = ThreadPoolExecutor(1, "engine")
 
-    async def load(self, voice: str) -> None:
+    async def load(self, voice: Voice) -> None:
         """Load everything and speak one sentence in `voice`, so that the first request is warm.
 
         Raises:
@@ -58,14 +58,14 @@ class Speech:
         self._engine_thread.shutdown(cancel_futures=True)
         self._g2p_thread.shutdown(cancel_futures=True)
 
-    async def pcm(self, words: str, voice: str, speed: float) -> AsyncGenerator[bytes]:
+    async def pcm(self, words: str, voice: Voice, speed: float) -> AsyncGenerator[bytes]:
         """Speak `words`, piece by piece, each as soon as it is made.
 
         Cancelling the caller withdraws a waiting piece and stops a running one.
 
         Args:
             words: text of any length.
-            voice: the name of a voice that exists.
+            voice: of voices that exist.
             speed: 0.5 to 2.
 
         Yields:
@@ -91,13 +91,13 @@ class Speech:
         if not spoken:
             raise ProtocolError("unreadable", "text: there is nothing in it that can be spoken")
 
-    async def _phonemes(self, words: str, voice: str) -> str:
+    async def _phonemes(self, words: str, voice: Voice) -> str:
         def pronounce() -> str:
-            return self._engine.known(self._pronouncer.phonemes(words, language_of(voice)))
+            return self._engine.known(self._pronouncer.phonemes(words, voice.language))
 
         return await asyncio.get_running_loop().run_in_executor(self._g2p_thread, pronounce)
 
-    async def _synthesise(self, phonemes: str, voice: str, speed: float) -> Samples:
+    async def _synthesise(self, phonemes: str, voice: Voice, speed: float) -> Samples:
         stop = Stop()
         try:
             return await asyncio.get_running_loop().run_in_executor(

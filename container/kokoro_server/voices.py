@@ -1,5 +1,7 @@
-"""The voices in a model directory and the language each speaks."""
+"""The voices in a model directory, mixes of them, and the language each speaks."""
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from kokoro_server.messages import ProtocolError
@@ -16,13 +18,33 @@ LANGUAGES = {
 }
 _NOT_SERVED = {"j": "Japanese", "z": "Mandarin"}
 
+MAX_PARTS = 8
+MIN_WEIGHT, MAX_WEIGHT = 0.01, 100.0
+_WEIGHTED = re.compile(r"([^()]*)\((.*)\)", re.DOTALL)
+_WEIGHT = re.compile(r"\d{1,3}(\.\d{1,3})?", re.ASCII)  # what `:g` writes without loss
+
+
+@dataclass(frozen=True)
+class Voice:
+    """What a request is spoken with: a voice of the model, or a mix of several."""
+
+    name: str
+    """As an event shows it, and as a request may name it: `af_bella(2)+af_sky(1)` for a mix."""
+    parts: tuple[tuple[str, float], ...]
+    """The model's voices in it, each with its share; the shares add up to 1."""
+
+    @property
+    def language(self) -> str:
+        """The language that all parts speak, as espeak names it."""
+        return LANGUAGES[self.name[0]]
+
 
 class Voices:
-    """The names of the voices that are served.
+    """The voices that are served.
 
     Args:
         names: all voices there are; those whose language is not served are left out.
-        default: the voice of a request that names none.
+        default: the voice, or mix, of a request that names none.
     """
 
     def __init__(self, names: list[str], default: str) -> None:
@@ -35,22 +57,61 @@ class Voices:
         """The voices that `model_dir/voices` holds."""
         return cls([path.stem for path in (model_dir / "voices").glob("*.bin")], default)
 
-    def resolve(self, name: str | None) -> str:
-        """The voice to use for `name`.
+    def resolve(self, name: str | None) -> Voice:
+        """The voice to use for `name`: a voice, or several as `af_bella(2)+af_sky(1)`.
+
+        A mix has at most `MAX_PARTS` parts, each with a weight in brackets, 1 if there is none; a
+        voice that is named twice has the sum of its weights.
 
         Raises:
-            ProtocolError: `unknown_voice`; the message lists the voices.
+            ProtocolError: `unknown_voice`, the message lists the voices; or `invalid`, a mix that
+                cannot be made.
         """
         if name is None:
             return self.default
+        parts = name.split("+")
+        if len(parts) > MAX_PARTS:
+            raise ProtocolError(
+                "invalid", f"voice: a mix of {len(parts)}, at most {MAX_PARTS} are accepted"
+            )
+        weights: dict[str, float] = {}
+        for part in parts:
+            weighted = _WEIGHTED.fullmatch(part)
+            voice, weight = (weighted[1], weighted[2]) if weighted else (part, "1")
+            self._check(voice)
+            if not _WEIGHT.fullmatch(weight) or not MIN_WEIGHT <= float(weight) <= MAX_WEIGHT:
+                raise ProtocolError(
+                    "invalid",
+                    f"voice: {part[:60]!r} is not accepted, give a weight from {MIN_WEIGHT:g} "
+                    f"to {MAX_WEIGHT:g} with at most three decimals",
+                )
+            weights[voice] = weights.get(voice, 0.0) + float(weight)
+        languages = {voice[0]: LANGUAGES[voice[0]] for voice in weights}
+        if len(languages) > 1:
+            raise ProtocolError(
+                "invalid",
+                f"voice: {name[:60]!r} mixes {' and '.join(languages.values())}, all parts of a "
+                "mix must speak one language (their names begin with the same letter)",
+            )
+        return _mix(weights)
+
+    def _check(self, name: str) -> None:
         if name in self.names:
-            return name
+            return
         problem = f"voice: no voice {name[:60]!r}"
         if name in self._known and name[0] in _NOT_SERVED:
             problem = f"voice: {name!r} speaks {_NOT_SERVED[name[0]]}, which is not served"
-        raise ProtocolError("unknown_voice", f"{problem}; the voices are {', '.join(self.names)}")
+        raise ProtocolError(
+            "unknown_voice",
+            f"{problem}; the voices are {', '.join(self.names)}, and mixes of them as "
+            "NAME(2)+NAME(1)",
+        )
 
 
-def language_of(voice: str) -> str:
-    """The language that `voice` speaks, as espeak names it."""
-    return LANGUAGES[voice[0]]
+def _mix(weights: dict[str, float]) -> Voice:
+    if len(weights) == 1:
+        (name,) = weights
+    else:
+        name = "+".join(f"{voice}({weight:g})" for voice, weight in weights.items())
+    total = sum(weights.values())
+    return Voice(name, tuple((voice, weight / total) for voice, weight in weights.items()))

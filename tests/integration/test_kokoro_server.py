@@ -22,6 +22,7 @@ from websockets.exceptions import ConnectionClosed
 from kokoro_server.audio import Samples
 from kokoro_server.engine import Engine, Stop, StoppedError
 from kokoro_server.speech import Speech
+from kokoro_server.voices import Voice, Voices
 from tests.hearing import longest_silence_s, peak, read_wav, transcribe, word_error_rate
 
 CONTAINER = Path(__file__).parent.parent.parent / "container"
@@ -136,9 +137,12 @@ def wrong_words(text: str, audio: NDArray[np.float32]) -> float:
 
 
 def test_batch_speech_is_heard_word_for_word(server: Server) -> None:
-    """Guards against noise, silence, clipping and long gaps in the WAV of `POST /invocations`."""
+    """Guards against noise, silence, clipping and long gaps in the WAV of `POST /invocations`.
+
+    In a mix of voices, which is a style the model was never trained on.
+    """
     text = " ".join(SENTENCES)
-    answer = server.post(input=text, model="kokoro", voice="bf_emma")
+    answer = server.post(input=text, model="kokoro", voice="bf_emma+bf_isabella(0.5)")
     assert answer.headers["content-type"] == "audio/wav"
     audio, rate_hz = read_wav(answer.content)
     assert rate_hz == RATE_HZ
@@ -235,7 +239,7 @@ async def test_cancelling_stops_the_engine_itself(
     began, stopped = threading.Event(), threading.Event()
 
     class WatchedEngine(Engine):
-        def synthesise(self, phonemes: str, voice: str, speed: float, stop: Stop) -> Samples:
+        def synthesise(self, phonemes: str, voice: Voice, speed: float, stop: Stop) -> Samples:
             began.set()
             try:
                 return super().synthesise(phonemes, voice, speed, stop)
@@ -245,9 +249,10 @@ async def test_cancelling_stops_the_engine_itself(
 
     monkeypatch.setattr("kokoro_server.speech.Engine", WatchedEngine)
     speech = Speech(model_dir, threads=2)
-    await speech.load("af_heart")
+    voice = Voices(["af_heart"], "af_heart").default
+    await speech.load(voice)
     began.clear()
-    speaking = asyncio.ensure_future(anext(speech.pcm(" ".join(["harbor"] * 34), "af_heart", 1.0)))
+    speaking = asyncio.ensure_future(anext(speech.pcm(" ".join(["harbor"] * 34), voice, 1.0)))
     assert await asyncio.to_thread(began.wait, 60)
     speaking.cancel()
     assert await asyncio.to_thread(stopped.wait, 60)

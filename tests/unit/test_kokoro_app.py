@@ -16,7 +16,7 @@ from kokoro_server.app import SpeechApp
 from kokoro_server.http_server import listen, make_http_server
 from kokoro_server.settings import Settings
 from kokoro_server.speech import Speech
-from kokoro_server.voices import Voices
+from kokoro_server.voices import Voice, Voices
 
 STREAM = "/invocations-bidirectional-stream"
 
@@ -106,7 +106,7 @@ class EndlessSpeech(Speech):
 
     pieces_made = 0
 
-    async def pcm(self, words: str, voice: str, speed: float) -> AsyncGenerator[bytes]:
+    async def pcm(self, words: str, voice: Voice, speed: float) -> AsyncGenerator[bytes]:
         while True:
             self.pieces_made += 1
             yield bytes(48_000)

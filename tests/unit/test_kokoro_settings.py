@@ -51,10 +51,64 @@ def test_voices_of_a_directory_are_those_whose_language_is_served(tmp_path: Path
         (tmp_path / "voices" / f"{name}.bin").touch()
     voices = Voices.in_directory(tmp_path, "af_heart")
     assert voices.names == ["af_heart", "bf_emma"]
-    assert voices.resolve(None) == "af_heart"
+    assert voices.resolve(None).name == "af_heart"
     for name in ("zf_xiaoxiao", "../af_heart", "", "af_heart+nope", "AF_HEART"):
         with pytest.raises(ProtocolError, match="af_heart, bf_emma"):
             voices.resolve(name)
+
+
+MIXABLE = Voices(["af_bella", "af_sky", "bf_emma", "jf_alpha"], "af_sky")
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "parts"),
+    [
+        ("af_sky", "af_sky", {"af_sky": 1.0}),
+        ("af_sky(3)", "af_sky", {"af_sky": 1.0}),
+        ("af_bella(2)+af_sky(1)", "af_bella(2)+af_sky(1)", {"af_bella": 2 / 3, "af_sky": 1 / 3}),
+        ("af_bella+af_sky(0.25)", "af_bella(1)+af_sky(0.25)", {"af_bella": 0.8, "af_sky": 0.2}),
+        ("af_sky+af_bella+af_sky", "af_sky(2)+af_bella(1)", {"af_sky": 2 / 3, "af_bella": 1 / 3}),
+    ],
+)
+def test_a_mix_is_weighted_and_named_so_that_its_name_asks_for_it_again(
+    asked: str, name: str, parts: dict[str, float]
+) -> None:
+    """Guards against a mix louder than its parts, and a name that is refused when sent back."""
+    voice = MIXABLE.resolve(asked)
+    assert voice.name == name
+    assert dict(voice.parts) == pytest.approx(parts)
+    assert voice.language == "en-us"
+    assert MIXABLE.resolve(name) == voice
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "mentions"),
+    [
+        ("af_sky+nobody(2)", "unknown_voice", ["'nobody'", "af_bella, af_sky, bf_emma"]),
+        ("af_sky+", "unknown_voice", ["''"]),
+        ("af_sky + af_bella", "unknown_voice", ["'af_sky '"]),
+        ("af_sky+jf_alpha", "unknown_voice", ["Japanese"]),
+        ("af_sky+bf_emma", "invalid", ["af_sky+bf_emma", "en-us and en-gb", "one language"]),
+        ("af_sky+af_bella(0)", "invalid", ["af_bella(0)", "0.01 to 100"]),
+        ("af_sky(-1)", "invalid", ["af_sky(-1)", "0.01 to 100"]),
+        ("af_sky(nan)", "invalid", ["af_sky(nan)"]),
+        ("af_sky(1e2)", "invalid", ["af_sky(1e2)"]),
+        ("af_sky(0.33333)", "invalid", ["three decimals"]),
+        ("af_sky()", "invalid", ["af_sky()"]),
+        ("+".join(["af_sky"] * 9), "invalid", ["9", "at most 8"]),
+        ("+" * 1_000_000, "invalid", ["1000001", "at most 8"]),
+        ("af_sky(" + "1" * 1_000_000 + ")", "invalid", ["0.01 to 100"]),
+    ],
+)
+def test_a_mix_that_cannot_be_made_is_refused_by_its_part(
+    asked: str, code: str, mentions: list[str]
+) -> None:
+    """Guards against a mix that is spoken otherwise than asked, and against an echo of it all."""
+    with pytest.raises(ProtocolError) as caught:
+        MIXABLE.resolve(asked)
+    assert caught.value.code == code
+    assert all(word in caught.value.message for word in mentions)
+    assert len(caught.value.message) < 300
 
 
 def test_a_default_voice_that_is_missing_is_an_error_at_the_start(tmp_path: Path) -> None:
