@@ -1,0 +1,49 @@
+"""First sound and underruns: the two figures every comparison of ours rests on."""
+
+import numpy as np
+import pytest
+
+from bench.playback import SAMPLE_RATE_HZ, Chunk, first_sound_s, underrun_s
+
+
+def tone(duration_s: float, level: float = 0.5) -> np.ndarray:
+    return np.full(round(duration_s * SAMPLE_RATE_HZ), level, np.float32)
+
+
+def test_quiet_beginnings_are_no_sound() -> None:
+    """A chunk of noise 42 dB below the speech would count as speech for whoever sends one."""
+    chunks = [Chunk(0.1, tone(0.5, 0.004)), Chunk(0.4, tone(1.0)), Chunk(0.9, tone(1.0))]
+    assert first_sound_s(chunks) == 0.4
+
+
+def test_the_peak_is_the_whole_utterances() -> None:
+    """A soft first word is audible or not by what follows it, which arrives later."""
+    soft = Chunk(0.2, tone(0.5, 0.02))
+    assert first_sound_s([soft, Chunk(0.5, tone(1.0, 0.5))]) == 0.2
+    assert first_sound_s([soft, Chunk(0.5, tone(1.0, 3.0))]) == 0.5
+
+
+def test_silence_raises() -> None:
+    """An engine that says nothing must not win."""
+    with pytest.raises(ValueError, match="audible"):
+        first_sound_s([Chunk(0.1, tone(1.0, 0.0))])
+    with pytest.raises(ValueError, match="audible"):
+        underrun_s([])
+
+
+def test_playback_that_is_never_late_never_waits() -> None:
+    chunks = [Chunk(1.0, tone(0.5)), Chunk(1.5, tone(0.5)), Chunk(1.6, tone(2.0))]
+    assert underrun_s(chunks) == 0.0
+
+
+def test_a_wait_delays_all_that_follows() -> None:
+    """Counted from the first start alone, one late chunk would be charged again and again."""
+    chunks = [Chunk(1.0, tone(0.5)), Chunk(1.75, tone(0.5)), Chunk(2.25, tone(0.5))]
+    assert underrun_s(chunks) == pytest.approx(0.25)
+
+
+def test_skipped_silence_is_no_reserve() -> None:
+    """Playback starts at the sound: 0.3 s of silence before it buy no time for the next chunk."""
+    quiet_then_loud = np.concatenate([tone(0.25, 0.0), tone(0.5)])
+    chunks = [Chunk(0.5, tone(2.0, 0.0)), Chunk(1.0, quiet_then_loud), Chunk(1.75, tone(0.5))]
+    assert underrun_s(chunks) == pytest.approx(0.25)
