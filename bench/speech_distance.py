@@ -1,0 +1,178 @@
+"""How far one rendering of an utterance is from another: spectrum, loudness, joins, samples.
+
+Audio is float, mono, 24 kHz, shape (samples,). The first argument is the reference; which parts
+are compared and how quiet counts as silent is decided by it alone. Both must have the same length,
+since the renderings that are compared here have the same durations.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Audio = NDArray[np.floating]
+_Spectra = NDArray[np.float64]
+
+SAMPLE_RATE_HZ = 24_000
+ACTIVE_RANGE_DB = 40.0
+"""What is quieter than the loudest part by more than this is silence: not compared."""
+_FLOOR_DB = -70.0
+_FFT_SAMPLES, _HOP_SAMPLES = 1024, 256
+_MEL_BANDS, _LOWEST_HZ, _HIGHEST_HZ = 80, 40.0, 11_000.0
+_LOUDNESS_STEP = SAMPLE_RATE_HZ // 20  # samples, 50 ms
+_JOIN_SIDE = SAMPLE_RATE_HZ // 50  # samples, 20 ms: a few periods of a low voice
+
+
+def mel_distance_db(reference: Audio, audio: Audio) -> float:
+    """The root mean square difference of the mel spectra in dB, averaged over the frames.
+
+    80 triangular bands from 40 Hz to 11 kHz, equally spaced on the mel scale
+    2595 log10(1 + f / 700) of O'Shaughnessy; Hann windows of 1024 samples every 256. Frames within
+    `ACTIVE_RANGE_DB` of the loudest count; 70 dB below the strongest band of all, nothing is told
+    apart.
+
+    Returns:
+        0.0 when they are equal, or when nothing is audible in the reference.
+
+    Raises:
+        ValueError: the lengths differ, or are less than a frame.
+    """
+    _require_equal_length(reference, audio)
+    if len(reference) < _FFT_SAMPLES:
+        raise ValueError(f"audio: {len(reference)} samples, at least {_FFT_SAMPLES} are needed")
+    power = _mel_power(reference)
+    frame_power = power.sum(axis=1)
+    if frame_power.max() == 0.0:
+        return 0.0
+    active = frame_power > frame_power.max() * _power_ratio(-ACTIVE_RANGE_DB)
+    floor = power.max() * _power_ratio(_FLOOR_DB)
+    difference_db = 10 * np.log10(
+        np.maximum(_mel_power(audio)[active], floor) / np.maximum(power[active], floor)
+    )
+    return float(np.sqrt(np.square(difference_db).mean(axis=1)).mean())
+
+
+def beginning(reference: Audio, audio: Audio, duration_s: float) -> tuple[Audio, Audio]:
+    """Both from half a spectral frame before the reference's onset to `duration_s` after it.
+
+    The onset is the first sample within `ACTIVE_RANGE_DB` of the reference's peak.
+    """
+    _require_equal_length(reference, audio)
+    amplitude = np.abs(reference)
+    onset = int(np.argmax(amplitude > amplitude.max() * 10 ** (-ACTIVE_RANGE_DB / 20)))
+    part = slice(max(0, onset - _FFT_SAMPLES // 2), onset + round(duration_s * SAMPLE_RATE_HZ))
+    return reference[part], audio[part]
+
+
+def loudness_difference_db(reference: Audio, audio: Audio) -> float:
+    """The 95th percentile, over the steps of 50 ms, of the difference in level.
+
+    Steps within `ACTIVE_RANGE_DB` of the loudest count. What is left over at the end does not.
+
+    Returns:
+        0.0 when they are equal, or when nothing is audible in the reference.
+
+    Raises:
+        ValueError: the lengths differ.
+    """
+    _require_equal_length(reference, audio)
+    steps = len(reference) // _LOUDNESS_STEP
+
+    def step_power(samples: Audio) -> _Spectra:
+        whole = samples[: steps * _LOUDNESS_STEP].astype(np.float64)
+        return np.square(whole).reshape(steps, _LOUDNESS_STEP).mean(axis=1)
+
+    power = step_power(reference)
+    loudest = power.max(initial=0.0)
+    active = power > loudest * _power_ratio(-ACTIVE_RANGE_DB)
+    if not active.any():
+        return 0.0
+    floor = loudest * _power_ratio(_FLOOR_DB)
+    difference_db = 10 * np.log10(np.maximum(step_power(audio)[active], floor) / power[active])
+    return float(np.percentile(np.abs(difference_db), 95))
+
+
+def join_step_db(reference: Audio, audio: Audio, joins: Sequence[int]) -> float:
+    """The largest step in level that `audio` makes at a join and `reference` does not.
+
+    The level over 20 ms after the join is held against that over 20 ms before it, in `audio` and in
+    `reference`; a join with less than that on either side is left out. In both, a hum that lies
+    `ACTIVE_RANGE_DB` below the reference's peak is assumed, so that silence is not compared.
+
+    Args:
+        reference: the same speech in one piece.
+        audio: the speech that was joined.
+        joins: the first samples of the pieces after the first.
+
+    Returns:
+        0.0 when there is no join.
+
+    Raises:
+        ValueError: the lengths differ.
+    """
+    _require_equal_length(reference, audio)
+    peak = float(np.abs(reference).max(initial=0.0))
+    hum = np.square(peak) * _power_ratio(-ACTIVE_RANGE_DB)
+
+    def step_db(samples: Audio, join: int) -> float:
+        before, after = (
+            np.square(part.astype(np.float64)).mean() + hum
+            for part in (samples[join - _JOIN_SIDE : join], samples[join : join + _JOIN_SIDE])
+        )
+        return float(10 * np.log10(after / before))
+
+    if not hum:
+        return 0.0
+    return max(
+        (
+            abs(step_db(audio, join) - step_db(reference, join))
+            for join in joins
+            if _JOIN_SIDE <= join <= len(reference) - _JOIN_SIDE
+        ),
+        default=0.0,
+    )
+
+
+def snr_db(reference: Audio, audio: Audio) -> float:
+    """The reference's power against that of the difference: infinite when they are equal.
+
+    Raises:
+        ValueError: the lengths differ, or the reference is silent.
+    """
+    _require_equal_length(reference, audio)
+    exact = reference.astype(np.float64)
+    signal = np.square(exact).sum()
+    if not signal:
+        raise ValueError("reference: it is silent, so there is no ratio to it")
+    noise = np.square(exact - audio).sum()
+    return float(10 * np.log10(signal / noise)) if noise else float("inf")
+
+
+def _mel_power(samples: Audio) -> _Spectra:
+    frames = np.lib.stride_tricks.sliding_window_view(samples, _FFT_SAMPLES)[::_HOP_SAMPLES]
+    spectrum = np.fft.rfft(frames * np.hanning(_FFT_SAMPLES), axis=1)
+    power: _Spectra = np.square(np.abs(spectrum)) @ _MEL_FILTERS
+    return power
+
+
+def _mel_filters() -> _Spectra:
+    """Weights of every frequency in every band, shape (frequencies, bands)."""
+    lowest, highest = (2595 * np.log10(1 + hz / 700) for hz in (_LOWEST_HZ, _HIGHEST_HZ))
+    edges = 700 * (10 ** (np.linspace(lowest, highest, _MEL_BANDS + 2) / 2595) - 1)
+    below, centre, above = edges[:-2], edges[1:-1], edges[2:]
+    frequencies = np.fft.rfftfreq(_FFT_SAMPLES, 1 / SAMPLE_RATE_HZ)[:, np.newaxis]
+    rising = (frequencies - below) / (centre - below)
+    falling = (above - frequencies) / (above - centre)
+    return np.maximum(0.0, np.minimum(rising, falling))
+
+
+_MEL_FILTERS = _mel_filters()
+
+
+def _power_ratio(db: float) -> float:
+    return float(10 ** (db / 10))
+
+
+def _require_equal_length(reference: Audio, audio: Audio) -> None:
+    if len(reference) != len(audio):
+        raise ValueError(f"audio: {len(audio)} samples, the reference has {len(reference)}")

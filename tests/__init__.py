@@ -1,0 +1,1 @@
+"""The tests and what they share: a package, because a dependency installs one of this name."""
