@@ -1,0 +1,134 @@
+"""Whether one more listener can be served without making those run dry who listen already.
+
+Pure, like `scheduler`. The test is for a fluid: a listener whose buffer ends in `b` seconds and who
+is still owed `R` seconds of audio needs, within the next `t` seconds, the making of
+`min(R, max(0, t - b))` seconds of audio, each of which costs the engine the real-time factor. If
+for some `t` all listeners together need more than `t` seconds of work, somebody will run dry.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+from kokoro_server.scheduler import Listener
+
+_REMEMBERED = 32
+"""Utterances, or turns, that an estimate looks back on."""
+
+
+@dataclass(eq=False)
+class Demand:
+    """One accepted text, as the engine sees it; add up in it what is made."""
+
+    listener: Listener
+    chars: float
+    """Of its text at normal speed: at double speed, half as many."""
+    arrived_s: float
+    work_s: float = 0.0
+    """Engine time spent on it."""
+    audio_s: float = 0.0
+    """Audio handed out."""
+
+
+class Ratio:
+    """A running estimate of a ratio: the weighted median of the last few that were observed.
+
+    The weights are the denominators, so that a few words, which cost more for each second of audio,
+    count little; and a median does not follow the one that a busy machine held up.
+    """
+
+    def __init__(self) -> None:
+        self._observed: deque[tuple[float, float]] = deque(maxlen=_REMEMBERED)
+
+    def observe(self, numerator: float, denominator: float) -> None:
+        """Take one observation in; the denominator is positive."""
+        self._observed.append((numerator / denominator, denominator))
+
+    @property
+    def value(self) -> float | None:
+        """The estimate, or None before the first observation."""
+        half = sum(weight for _, weight in self._observed) / 2
+        for ratio, weight in sorted(self._observed):
+            half -= weight
+            if half <= 0:
+                return ratio
+        return None
+
+
+class Admission:
+    """What is in flight, what it will cost, and whether there is room for more.
+
+    Args:
+        slack_s: how many seconds of work there may be too much before a text is refused.
+    """
+
+    def __init__(self, slack_s: float) -> None:
+        self._slack_s = slack_s
+        self._in_flight: dict[Listener, list[Demand]] = {}
+        self._real_time_factor = Ratio()
+        self._audio_s_per_char = Ratio()
+        self._turn_audio_s = Ratio()
+
+    def accept(self, listener: Listener, chars: float, now_s: float) -> Demand | None:
+        """Take a text in, unless that would make others run dry.
+
+        Only a text that begins a turn can be refused: one that comes while others of its listener
+        are in flight, or while its listener still has something to play, goes on with a turn that
+        was let in, and for that as much was reserved as turns are usually long. A listener who is
+        alone is never refused, nor is anything before a first utterance was measured.
+
+        Args:
+            listener: whose text it is.
+            chars: of the text at normal speed (characters divided by the speed).
+            now_s: the caller's clock.
+
+        Returns:
+            What to add work and audio up in, for `end`; None if the text is refused.
+        """
+        demand = Demand(listener, chars, now_s)
+        if listener not in self._in_flight and listener.due_s <= now_s:
+            if not self._has_room(demand, now_s):
+                return None
+            if listener.turn_audio_s > 0:
+                self._turn_audio_s.observe(listener.turn_audio_s, 1.0)
+                listener.turn_audio_s = 0.0
+        self._in_flight.setdefault(listener, []).append(demand)
+        return demand
+
+    def end(self, demand: Demand, made: bool) -> None:
+        """Nothing more is made of a text; with `made`, because all is, and what it cost counts.
+
+        A second call for the same text does nothing.
+        """
+        demands = self._in_flight.get(demand.listener, [])
+        if demand not in demands:
+            return
+        demands.remove(demand)
+        if not demands:
+            del self._in_flight[demand.listener]
+        if made and demand.audio_s > 0:
+            self._real_time_factor.observe(demand.work_s, demand.audio_s)
+            self._audio_s_per_char.observe(demand.audio_s, demand.chars)
+
+    def _has_room(self, newcomer: Demand, now_s: float) -> bool:
+        real_time_factor = self._real_time_factor.value
+        if not self._in_flight or real_time_factor is None:
+            return True
+        everybody = [*self._in_flight.items(), (newcomer.listener, [newcomer])]
+        needs = [
+            (max(0.0, listener.due_s - now_s), self._owed_s(listener, demands))
+            for listener, demands in everybody
+        ]
+        # The surplus of work over time rises from where a listener's buffer ends to where what it
+        # is owed ends, so it is greatest at one of these ends.
+        return all(
+            real_time_factor * sum(min(owed_s, max(0.0, t - dry_s)) for dry_s, owed_s in needs)
+            <= t + self._slack_s
+            for t in (dry_s + owed_s for dry_s, owed_s in needs)
+        )
+
+    def _owed_s(self, listener: Listener, demands: list[Demand]) -> float:
+        """Seconds of audio: of the texts in flight, or to a usual turn's end if that is more."""
+        per_char = self._audio_s_per_char.value or 0.0
+        known = sum(max(0.0, per_char * demand.chars - demand.audio_s) for demand in demands)
+        begun = listener.turn_audio_s if listener in self._in_flight else 0.0
+        return max(known, (self._turn_audio_s.value or 0.0) - begun)
