@@ -1,0 +1,202 @@
+"""What windows may differ from the whole by, and whether they do: numbers in, a verdict out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How far one utterance in windows is from the whole. See `bench.speech_distance`.
+
+    Arguments:
+        voice, language, text, speed: who said what, and how fast.
+        duration_s: how long it is.
+        mel_db: distance of the mel spectra.
+        beginning_db: the same, of the first 0.6 s.
+        loudness_db: 95th percentile of the difference in level, in steps of 50 ms.
+        join_step_db: the largest at a join, against the same statistics without windows.
+        snr_db: against the same.
+        heard_words: how many whisper hears in the whole; 0 if it does not know the language.
+        wrong_words: how many it hears otherwise in the windows.
+        cost: CPU time of the windows as a share of the whole's.
+    """
+
+    voice: str
+    language: str
+    text: str
+    speed: float
+    duration_s: float
+    mel_db: float
+    beginning_db: float
+    loudness_db: float
+    join_step_db: float
+    snr_db: float
+    heard_words: int
+    wrong_words: int
+    cost: float
+
+    @property
+    def words(self) -> int:
+        """How many there are in the text."""
+        return len(self.text.split())
+
+
+MAX_DB = {
+    "mel_mean_db": 1.2,
+    "mel_95th_db": 1.6,
+    "beginning_mean_db": 1.2,
+    "beginning_95th_db": 1.6,
+    "loudness_mean_db": 1.0,
+    "loudness_95th_db": 1.6,
+    "join_step_db": 0.1,
+}
+MIN_SNR_DB = 50.0
+MAX_WORD_ERROR_RATE = 0.01
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Several utterances: means and 95th percentiles over them, and the worst join and SNR."""
+
+    utterances: int
+    mel_mean_db: float
+    mel_95th_db: float
+    beginning_mean_db: float
+    beginning_95th_db: float
+    loudness_mean_db: float
+    loudness_95th_db: float
+    join_step_db: float
+    snr_db: float
+    heard_words: int
+    wrong_words: int
+    cost: float
+
+    @classmethod
+    def of(cls, measured: Sequence[Measured]) -> "Summary":
+        """Summarise one utterance or more."""
+        mel, beginning, loudness = (
+            [getattr(one, name) for one in measured]
+            for name in ("mel_db", "beginning_db", "loudness_db")
+        )
+        return cls(
+            utterances=len(measured),
+            mel_mean_db=float(np.mean(mel)),
+            mel_95th_db=float(np.percentile(mel, 95)),
+            beginning_mean_db=float(np.mean(beginning)),
+            beginning_95th_db=float(np.percentile(beginning, 95)),
+            loudness_mean_db=float(np.mean(loudness)),
+            loudness_95th_db=float(np.percentile(loudness, 95)),
+            join_step_db=max(one.join_step_db for one in measured),
+            snr_db=min(one.snr_db for one in measured),
+            heard_words=sum(one.heard_words for one in measured),
+            wrong_words=sum(one.wrong_words for one in measured),
+            cost=float(np.median([one.cost for one in measured])),
+        )
+
+    @property
+    def word_error_rate(self) -> float | None:
+        """Wrong words as a share of those heard in the whole; None where nothing was heard."""
+        return self.wrong_words / self.heard_words if self.heard_words else None
+
+    def failures(self) -> list[str]:
+        """What is outside the limits, with value and limit; empty if they are kept.
+
+        One wrong word is always allowed: less is not to be told from none in a few sentences.
+        """
+        # Written so that NaN fails.
+        problems = [
+            f"{name} {getattr(self, name):.2f} > {limit:g}"
+            for name, limit in MAX_DB.items()
+            if not getattr(self, name) <= limit
+        ]
+        if not self.snr_db >= MIN_SNR_DB:
+            problems.append(f"snr_db {self.snr_db:.1f} < {MIN_SNR_DB:g}")
+        if self.wrong_words > max(1, MAX_WORD_ERROR_RATE * self.heard_words):
+            problems.append(f"{self.wrong_words} of {self.heard_words} words heard otherwise")
+        return problems
+
+
+def groups(measured: Sequence[Measured], key: Callable[[Measured], str]) -> dict[str, Summary]:
+    """A summary for every value of `key`, in order of first appearance."""
+    members: dict[str, list[Measured]] = {}
+    for one in measured:
+        members.setdefault(key(one), []).append(one)
+    return {name: Summary.of(group) for name, group in members.items()}
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The gate on everything that was measured.
+
+    Languages and voices are judged at speed 1; the other speeds over all voices.
+    """
+
+    languages: dict[str, Summary]
+    voices: dict[str, Summary]
+    speeds: dict[str, Summary]
+    lengths: dict[str, Summary]
+    """For information: how much the distances depend on the number of words."""
+
+    @classmethod
+    def of(cls, measured: Sequence[Measured]) -> "Verdicts":
+        """Judge one utterance or more at speed 1, and any at others."""
+        usual = [one for one in measured if one.speed == 1.0]
+        return cls(
+            languages=groups(usual, lambda one: one.language) | {"all": Summary.of(usual)},
+            voices=groups(usual, lambda one: one.voice),
+            speeds=groups(measured, lambda one: f"speed {one.speed:g}"),
+            lengths=groups(sorted(usual, key=lambda one: one.words), _length),
+        )
+
+    def failures(self) -> list[str]:
+        """Who is outside the limits, and how; empty if nobody is."""
+        return [
+            f"{name}: {problem}"
+            for name, summary in (self.languages | self.voices | self.speeds).items()
+            for problem in summary.failures()
+        ]
+
+    def table(self) -> str:
+        """All of it as Markdown."""
+        return "\n".join(
+            line
+            for title, summaries in (
+                ("Language", self.languages),
+                ("Voice", self.voices),
+                ("Speed", self.speeds),
+                ("Length", self.lengths),
+            )
+            for line in (
+                f"| {title.lower()} | n | mel, dB | first 0.6 s, dB | loudness, dB | join, dB "
+                "| SNR, dB | WER, % | CPU | gate |",
+                "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+                *(_row(name, summary) for name, summary in summaries.items()),
+                "",
+            )
+        )
+
+
+def _length(one: Measured) -> str:
+    for low, high in ((8, 9), (10, 14), (15, 19), (20, 29)):
+        if one.words <= high:
+            return f"{low}–{high} words"
+    return "30 words or more"
+
+
+def _row(name: str, summary: Summary) -> str:
+    word_errors = summary.word_error_rate
+    cells = [
+        name,
+        str(summary.utterances),
+        f"{summary.mel_mean_db:.2f} / {summary.mel_95th_db:.2f}",
+        f"{summary.beginning_mean_db:.2f} / {summary.beginning_95th_db:.2f}",
+        f"{summary.loudness_mean_db:.2f} / {summary.loudness_95th_db:.2f}",
+        f"{summary.join_step_db:.3f}",
+        f"{summary.snr_db:.0f}",
+        "–" if word_errors is None else f"{100 * word_errors:.1f}",
+        f"{100 * (summary.cost - 1):+.0f} %",
+        "; ".join(summary.failures()) or "kept",
+    ]
+    return f"| {' | '.join(cells)} |"
