@@ -58,7 +58,7 @@ async def _serve(settings: Settings, voices: Voices, listener: socket.socket) ->
             await app.drain()
             http.should_exit = True
     finally:
-        await asyncio.to_thread(speech.close)
+        await speech.close()
     return exit_code
 
 

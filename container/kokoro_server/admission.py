@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 from kokoro_server.scheduler import Listener
 
+BUSY = "the engine is taken: with one more, those who listen would run dry; try again in seconds"
 _REMEMBERED = 32
 """Utterances, or turns, that an estimate looks back on."""
 
 
 @dataclass(eq=False)
 class Demand:
-    """One accepted text, as the engine sees it; add up in it what is made."""
+    """One accepted text, as the engine sees it, and what has been made of it."""
 
     listener: Listener
     chars: float
@@ -27,6 +28,11 @@ class Demand:
     """Engine time spent on it."""
     audio_s: float = 0.0
     """Audio handed out."""
+
+    def hand_out(self, audio_s: float, now_s: float) -> None:
+        """`audio_s` seconds of its audio go to the listener."""
+        self.audio_s += audio_s
+        self.listener.hears(audio_s, now_s)
 
 
 class Ratio:

@@ -14,14 +14,22 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from kokoro_server import audio
+from kokoro_server.admission import BUSY, Admission
 from kokoro_server.connection import Connection
-from kokoro_server.messages import ErrorCode, ProtocolError, check_length, decode_batch
+from kokoro_server.messages import (
+    BatchRequest,
+    ErrorCode,
+    ProtocolError,
+    check_length,
+    decode_batch,
+)
 from kokoro_server.metrics import measured, recorder
+from kokoro_server.scheduler import Listener
 from kokoro_server.session import Session
 from kokoro_server.settings import Settings
 from kokoro_server.speech import Speech
 from kokoro_server.stats import Stats
-from kokoro_server.voices import Voices
+from kokoro_server.voices import Voice, Voices
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """Of one request or frame; far above the longest text, so that too long a one gets an answer."""
@@ -48,6 +56,7 @@ class SpeechApp:
         self._voices = voices
         self._speech = speech
         self._record = recorder(settings)
+        self._admission = Admission(settings.admission_slack_s)
         self._draining = False
         self._connections: set[Connection] = set()
         self._all_gone = asyncio.Event()
@@ -106,7 +115,9 @@ class SpeechApp:
             return
         self.stats.streams_opened += 1
         self.stats.streams_open += 1
-        session = Session(self._settings, self._voices, self.stats, time.monotonic())
+        session = Session(
+            self._settings, self._voices, self.stats, self._admission, time.monotonic()
+        )
         connection = Connection(
             websocket, session, self._speech, self._settings.peer_timeout_s, self._record
         )
@@ -129,7 +140,7 @@ class SpeechApp:
             wanted = decode_batch(await _body(request))
             check_length(wanted.text, self._settings.max_text_chars)
             voice = self._voices.resolve(wanted.voice)
-            speech = measured(self._speech.pcm(wanted.text, voice, wanted.speed), self._record)
+            speech = self._spoken(wanted, voice)
             # With the first audio in hand, all that can be wrong with the text is known.
             first = await anext(speech)
         except ProtocolError as error:
@@ -147,6 +158,22 @@ class SpeechApp:
             self._streamed(audio.wav_header() if wanted.format == "wav" else b"", first, speech),
             media_type=_MEDIA_TYPES[wanted.format],
         )
+
+    async def _spoken(self, wanted: BatchRequest, voice: Voice) -> AsyncGenerator[bytes]:
+        demand = self._admission.accept(
+            Listener(), len(wanted.text) / wanted.speed, time.monotonic()
+        )
+        if demand is None:
+            raise ProtocolError("busy", BUSY)
+        made = False
+        try:
+            speech = self._speech.pcm(wanted.text, voice, wanted.speed, demand)
+            async with aclosing(measured(speech, self._record)) as pieces:
+                async for pcm in pieces:
+                    yield pcm
+            made = True
+        finally:
+            self._admission.end(demand, made)
 
     async def _streamed(
         self, header: bytes, first: bytes, speech: AsyncGenerator[bytes]

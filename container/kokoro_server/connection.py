@@ -107,7 +107,9 @@ class Connection:
 
     async def _synthesise(self, utterance: Utterance) -> None:
         try:
-            speech = self._speech.pcm(utterance.text, utterance.voice, utterance.speed)
+            speech = self._speech.pcm(
+                utterance.text, utterance.voice, utterance.speed, utterance.demand
+            )
             async with aclosing(measured(speech, self._record)) as pieces:
                 async for pcm in pieces:
                     self._session.add_audio(utterance, pcm)

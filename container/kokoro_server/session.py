@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kokoro_server import audio
+from kokoro_server.admission import BUSY, Admission, Demand
 from kokoro_server.messages import (
     Cancel,
     Cancelled,
@@ -26,6 +27,7 @@ from kokoro_server.messages import (
     check_length,
     decode,
 )
+from kokoro_server.scheduler import Listener
 from kokoro_server.settings import Settings
 from kokoro_server.stats import Stats
 from kokoro_server.voices import Voice, Voices
@@ -45,6 +47,7 @@ class Utterance:
     text: str
     voice: Voice
     speed: float
+    demand: Demand
     received_s: float
     dropped: bool = False
     """Cancelled: nothing more of it is sent, work on it is in vain."""
@@ -69,15 +72,20 @@ class Session:
         settings: limits and times.
         voices: what `voice` may be.
         stats: where accepted, completed, cancelled, failed and refused requests are counted.
+        admission: shared with the other sessions.
         now_s: the time the session opened, on the clock of every later `now_s`.
     """
 
-    def __init__(self, settings: Settings, voices: Voices, stats: Stats, now_s: float) -> None:
+    def __init__(
+        self, settings: Settings, voices: Voices, stats: Stats, admission: Admission, now_s: float
+    ) -> None:
         self.close_code: int | None = None
         """Set when the session is over: close with it once `next_frame` has nothing more."""
         self._settings = settings
         self._voices = voices
         self._stats = stats
+        self._admission = admission
+        self._listener = Listener()
         self._opened_s = now_s
         self._active_s = now_s
         self._utterances: deque[Utterance] = deque()
@@ -113,6 +121,9 @@ class Session:
                 case Speak() as speak:
                     self._accept(speak, now_s, unix_s)
                 case Cancel(request_id=request_id):
+                    playing = self._utterances[0].request_id if self._utterances else None
+                    if request_id is None or request_id == playing:
+                        self._listener.interrupts(now_s)
                     self._cancel(request_id)
                 case Close():
                     self._close(CLOSE_NORMAL)
@@ -142,10 +153,12 @@ class Session:
     def finish(self, utterance: Utterance) -> None:
         """All audio of `utterance` has been added."""
         utterance.finished = True
+        self._admission.end(utterance.demand, made=True)
 
     def fail(self, utterance: Utterance, code: ErrorCode, message: str) -> None:
         """No more audio can be made of `utterance`; what was made is sent, then the error."""
         utterance.error = Error(request_id=utterance.request_id, code=code, message=message)
+        self._admission.end(utterance.demand, made=False)
 
     def next_frame(self, now_s: float) -> str | bytes | None:
         """The next frame to write, text or audio, or None while there is none."""
@@ -240,8 +253,13 @@ class Session:
         while request_id is None or request_id in in_flight:
             self._ids_made += 1
             request_id = f"r{self._ids_made}"
+        demand = self._admission.accept(self._listener, len(speak.text) / speak.speed, now_s)
+        if demand is None:
+            raise ProtocolError("busy", BUSY, request_id)
         self._stats.requests += 1
-        self._utterances.append(Utterance(request_id, speak.text, voice, speak.speed, now_s))
+        self._utterances.append(
+            Utterance(request_id, speak.text, voice, speak.speed, demand, now_s)
+        )
 
     def _cancel(self, request_id: str | None) -> None:
         kept: deque[Utterance] = deque()
@@ -250,6 +268,7 @@ class Session:
                 kept.append(utterance)
                 continue
             utterance.dropped = True
+            self._admission.end(utterance.demand, made=False)
             self._buffered_bytes -= sum(map(len, utterance.frames))
             utterance.frames.clear()
             self._stats.cancelled += 1

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from kokoro_server.admission import Demand
 from kokoro_server.app import SpeechApp
 from kokoro_server.http_server import listen, make_http_server
 from kokoro_server.settings import Settings
@@ -106,7 +107,9 @@ class EndlessSpeech(Speech):
 
     pieces_made = 0
 
-    async def pcm(self, words: str, voice: Voice, speed: float) -> AsyncGenerator[bytes]:
+    async def pcm(
+        self, words: str, voice: Voice, speed: float, demand: Demand
+    ) -> AsyncGenerator[bytes]:
         while True:
             self.pieces_made += 1
             yield bytes(48_000)

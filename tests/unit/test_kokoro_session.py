@@ -14,6 +14,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+from kokoro_server.admission import Admission
 from kokoro_server.audio import MAX_FRAME_BYTES
 from kokoro_server.session import QUIET_S, Session, Utterance
 from kokoro_server.settings import Settings
@@ -26,7 +27,7 @@ VOICES = Voices(["af_heart", "am_michael", "bf_emma", "jf_alpha"], "af_heart")
 
 def new_session(stats: Stats | None = None, **limits: Any) -> Session:
     settings = Settings(model_dir=Path("unused"), **limits)
-    return Session(settings, VOICES, stats or Stats(), now_s=0.0)
+    return Session(settings, VOICES, stats or Stats(), Admission(slack_s=1.0), now_s=0.0)
 
 
 def tell(session: Session, now_s: float = 0.0, **message: Any) -> None:
