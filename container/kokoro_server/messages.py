@@ -13,6 +13,9 @@ from kokoro_server.audio import SAMPLE_RATE_HZ
 
 MAX_REQUEST_ID_CHARS = 128
 
+Granularity = Literal["window", "sentence"]
+"""In what audio is made and sent: windows inside a sentence, or sentences."""
+
 ErrorCode = Literal[
     "invalid", "unknown_voice", "too_long", "unreadable", "busy", "stale", "internal"
 ]
@@ -50,7 +53,7 @@ class _SpeechFields(_Inbound):
     voice: str | None = Field(None, description="the name of a voice")
     speed: float = Field(1.0, ge=0.5, le=2.0, description="a number from 0.5 to 2")
     sample_rate: Literal[24_000] = Field(24_000, description="24000")
-    timestamps: Literal[False] = Field(False, description="false")
+    granularity: Granularity | None = Field(None, description='"window" or "sentence"')
 
     @field_validator("text")
     @classmethod
@@ -61,9 +64,14 @@ class _SpeechFields(_Inbound):
 
 
 class Speak(_SpeechFields):
-    """Say `text`. Without a `request_id` the session makes one; without a `voice`, the default."""
+    """Say `text`.
+
+    Without a `request_id` the session makes one; without a `voice` or a `granularity`, it is the
+    default's. With `timestamps`, each word's times are told.
+    """
 
     type: Literal["speak"] = "speak"
+    timestamps: bool = Field(False, description="true or false")
     format: Literal["pcm"] = Field("pcm", description='"pcm"')
     request_timestamp: float | None = Field(None, description="a number, Unix seconds")
 
@@ -88,6 +96,9 @@ class BatchRequest(_SpeechFields):
     """
 
     format: Literal["wav", "pcm"] = Field("wav", description='"wav" or "pcm"')
+    timestamps: Literal[False] = Field(
+        False, description="false: only a session has a place for them"
+    )
     transport: Literal["http"] = Field("http", description='"http", a streamed body')
     model: str | None = Field(None, description="a string")
 
@@ -201,6 +212,24 @@ class SynthesisStart(_Outbound):
     channels: int = 1
 
 
+class Word(BaseModel):
+    """A word, with its punctuation, and when it is heard in the audio of its request."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    start_s: float
+    end_s: float
+
+
+class Timing(_Outbound):
+    """The words in the audio that follows, up to the next `Timing` of the request."""
+
+    type: Literal["timing"] = "timing"
+    request_id: str
+    words: tuple[Word, ...]
+
+
 class SynthesisComplete(_Outbound):
     """All audio of a request is sent.
 
@@ -241,4 +270,4 @@ class GoingAway(_Outbound):
     deadline_s: float
 
 
-ServerMessage = SynthesisStart | SynthesisComplete | Cancelled | Error | GoingAway
+ServerMessage = SynthesisStart | Timing | SynthesisComplete | Cancelled | Error | GoingAway

@@ -24,7 +24,13 @@ from voice_agent.speech.errors import (
     SpeechInputError,
     SpeechTimeoutError,
 )
-from voice_agent.speech.protocol import Audio, Cancelled, SynthesisComplete, SynthesisStart
+from voice_agent.speech.protocol import (
+    Audio,
+    Cancelled,
+    SynthesisComplete,
+    SynthesisStart,
+    Timing,
+)
 from voice_agent.speech.session import MAX_WAITING_EVENTS, SpeechSession, Utterance
 from voice_agent.speech.transport import RECEIVE_WINDOW_BYTES
 
@@ -109,6 +115,34 @@ async def test_pipelined_sentences_are_answered_in_order_over_one_stream(running
         assert session.streams_opened == 1
         assert setup.router.stats["streams_opened"] == 1
         assert [m["request_id"] for m in setup.container.received] == [f"t.{n}" for n in range(20)]
+
+
+async def test_words_times_come_in_their_place_and_only_when_asked_for(running) -> None:
+    """Word times that overtake their audio, or are asked of every utterance, mark wrong words."""
+
+    async def timed(ws: ServerConnection, message: dict[str, object]) -> None:
+        assert message.get("granularity") == "sentence"
+        await start(ws, message["request_id"])
+        for start_s, word in enumerate(str(message["text"]).split()):
+            if message.get("timestamps"):
+                words = [{"text": word, "start_s": start_s, "end_s": start_s + 1}]
+                event = {"type": "timing", "request_id": message["request_id"], "words": words}
+                await ws.send(json.dumps(event))
+            await ws.send(word.encode())
+        await complete(ws, message["request_id"])
+
+    async with running(timed) as setup, SpeechSession(setup.endpoint) as session:
+        for timestamps in (True, False):
+            utterance = await session.speak(
+                "Two words.", "r", granularity="sentence", timestamps=timestamps
+            )
+            heard = [
+                event.data if isinstance(event, Audio) else event.words[0].text
+                async for event in utterance
+                if isinstance(event, Timing | Audio)
+            ]
+            told = ["Two", b"Two", "words.", b"words."]
+            assert heard == (told if timestamps else [b"Two", b"words."])
 
 
 async def test_the_socket_has_nodelay_set(running) -> None:

@@ -46,6 +46,7 @@ def test_server_messages_are_built_byte_for_byte(case: dict[str, Any]) -> None:
     """Guards against a renamed, reordered or re-typed field of an event."""
     models = [
         messages.SynthesisStart,
+        messages.Timing,
         messages.SynthesisComplete,
         messages.Cancelled,
         messages.Error,
@@ -67,7 +68,7 @@ def test_server_messages_are_built_byte_for_byte(case: dict[str, Any]) -> None:
         '{"type": ["speak"]}',
         '{"text": "a", "request_id": ""}',
         '{"text": "a", "sample_rate": 24000.5}',
-        '{"text": "a", "timestamps": true}',
+        '{"text": "a", "timestamps": 1}',
     ],
 )
 def test_hostile_frames_are_invalid_and_nothing_worse(data: str | bytes) -> None:
@@ -99,6 +100,12 @@ def test_the_batch_body_takes_openai_names() -> None:
     assert decode_batch(b'{"text": "Hi."}').format == "wav"
 
 
+def test_the_batch_body_takes_a_granularity() -> None:
+    """Guards against a route on which windows cannot be switched off."""
+    wanted = decode_batch(b'{"text": "Hi.", "granularity": "sentence", "timestamps": false}')
+    assert wanted.granularity == "sentence"
+
+
 @pytest.mark.parametrize(
     ("body", "mentions"),
     [
@@ -108,10 +115,12 @@ def test_the_batch_body_takes_openai_names() -> None:
         ({"text": "  "}, ["text"]),
         ({"voice": "af_heart"}, ["text"]),
         ({"text": "Hi.", "tempo": 2}, ["tempo"]),
+        ({"text": "Hi.", "timestamps": True}, ["timestamps", "True", "false"]),
+        ({"text": "Hi.", "granularity": "word"}, ["granularity", "word", "window", "sentence"]),
     ],
 )
 def test_batch_errors_name_the_field_and_what_is_served(
-    body: dict[str, str], mentions: list[str]
+    body: dict[str, Any], mentions: list[str]
 ) -> None:
     """Guards against a silent default where the client asked for something else."""
     with pytest.raises(ProtocolError) as caught:

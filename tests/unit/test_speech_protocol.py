@@ -17,6 +17,7 @@ from voice_agent.speech.protocol import (
     SpeechProtocol,
     SynthesisComplete,
     SynthesisStart,
+    Timing,
     Unrecognized,
 )
 
@@ -40,7 +41,9 @@ def test_messages_are_built_byte_for_byte(case) -> None:
                 wanted["text"],
                 wanted["request_id"],
                 voice=wanted["voice"],
-                speed=wanted["speed"],
+                speed=wanted.get("speed"),
+                granularity=wanted.get("granularity"),
+                timestamps=wanted.get("timestamps", False),
             )
         case "cancel":
             built = protocol.cancel(wanted["request_id"])
@@ -56,6 +59,8 @@ def test_events_are_parsed(case, data_type) -> None:
     protocol = SpeechProtocol()
     if request_id := case["event"].get("request_id"):
         protocol.speak("Hello.", request_id)
+    if case["event"]["type"] == "timing":
+        protocol.receive(start(request_id), "UTF8")
     event = protocol.receive(case["data"].encode(), data_type)
     assert event.model_dump() == case["event"]
 
@@ -200,6 +205,12 @@ class Session(RuleBasedStateMachine):
             assert isinstance(event, Unrecognized)
         else:
             assert event == Audio(self.speaking, audio)
+
+    @rule()
+    def tell_timing(self) -> None:
+        word = {"text": "Hello.", "start_s": 0.0, "end_s": 0.5}
+        event = self.control("timing", request_id=self.speaking or "r1", words=[word])
+        assert isinstance(event, Timing if self.speaking else Unrecognized)
 
     @rule()
     def finish(self) -> None:

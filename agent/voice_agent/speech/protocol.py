@@ -20,6 +20,9 @@ MAX_FRAME_BYTES = 1 << 20
 """A fragmented frame longer than this is dropped: the container sends at most 16 KiB a frame."""
 
 
+type Granularity = Literal["window", "sentence"]
+
+
 class _Event(BaseModel):
     # A newer container may say more than this client knows.
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -34,6 +37,22 @@ class SynthesisStart(_Event):
     format: str
     sample_rate: int
     channels: int
+
+
+class Word(_Event):
+    """A word, with its punctuation, and when it is heard in the audio of its request."""
+
+    text: str
+    start_s: float
+    end_s: float
+
+
+class Timing(_Event):
+    """The words in the audio that follows, up to the request's next `Timing`."""
+
+    type: Literal["timing"]
+    request_id: str
+    words: list[Word]
 
 
 class SynthesisComplete(_Event):
@@ -90,16 +109,23 @@ class Unrecognized:
     reason: str
 
 
-type Control = SynthesisStart | SynthesisComplete | Cancelled | RequestError | GoingAway
+type Control = SynthesisStart | Timing | SynthesisComplete | Cancelled | RequestError | GoingAway
 type Event = Control | Audio | Unrecognized
 
 _CONTROL: TypeAdapter[Control] = TypeAdapter(
     Annotated[
-        SynthesisStart | SynthesisComplete | Cancelled | RequestError | GoingAway,
+        SynthesisStart | Timing | SynthesisComplete | Cancelled | RequestError | GoingAway,
         Field(discriminator="type"),
     ]
 )
-_CONTROL_TYPES = ("synthesis_start", "synthesis_complete", "cancelled", "error", "going_away")
+_CONTROL_TYPES = (
+    "synthesis_start",
+    "timing",
+    "synthesis_complete",
+    "cancelled",
+    "error",
+    "going_away",
+)
 
 
 class SpeechProtocol:
@@ -121,15 +147,26 @@ class SpeechProtocol:
         return tuple(self._in_flight)
 
     def speak(
-        self, text: str, request_id: str, *, voice: str | None = None, speed: float | None = None
+        self,
+        text: str,
+        request_id: str,
+        *,
+        voice: str | None = None,
+        speed: float | None = None,
+        granularity: Granularity | None = None,
+        timestamps: bool = False,
     ) -> str:
         """Return the message that asks for `text` to be spoken.
 
         Args:
             text: what to say.
             request_id: names the request in every event about it; unique among those in flight.
-            voice: a voice's name; None for the container's default.
+            voice: a voice's name, or a mix as `af_bella(2)+af_sky(1)`; None for the container's
+                default.
             speed: 1.0 is the voice's own pace; None for the container's default.
+            granularity: in what audio is made and sent, windows inside a sentence or sentences;
+                None for the container's default.
+            timestamps: whether to be told, as `Timing`, when each word is heard.
 
         Raises:
             ValueError: the text is blank or the id is in flight already.
@@ -138,7 +175,14 @@ class SpeechProtocol:
             raise ValueError("text: is blank, there is nothing to speak")
         if request_id in self._in_flight:
             raise ValueError(f"request_id: {request_id!r} is in flight already")
-        message = {"text": text, "request_id": request_id, "voice": voice, "speed": speed}
+        message = {
+            "text": text,
+            "request_id": request_id,
+            "voice": voice,
+            "speed": speed,
+            "granularity": granularity,
+            "timestamps": timestamps or None,
+        }
         built = _json({"type": "speak", **{k: v for k, v in message.items() if v is not None}})
         self._in_flight[request_id] = None
         return built
@@ -196,6 +240,11 @@ class SpeechProtocol:
                 if event.request_id not in self._in_flight:
                     return Unrecognized(f"synthesis_start of unknown request {event.request_id!r}")
                 self._speaking = event.request_id
+            case Timing():
+                if event.request_id != self._speaking:
+                    return Unrecognized(
+                        f"timing of {event.request_id!r}, which is not being spoken"
+                    )
             case SynthesisComplete() | Cancelled() | RequestError():
                 if event.request_id is None:
                     return event

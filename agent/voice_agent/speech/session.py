@@ -18,10 +18,12 @@ from voice_agent.speech.protocol import (
     Audio,
     Cancelled,
     GoingAway,
+    Granularity,
     RequestError,
     SpeechProtocol,
     SynthesisComplete,
     SynthesisStart,
+    Timing,
     Unrecognized,
 )
 
@@ -36,14 +38,15 @@ MAX_WAITING_EVENTS = 64
 
 _CLOSE_TIMEOUT_S = 2.0
 
-type UtteranceEvent = SynthesisStart | Audio | SynthesisComplete | Cancelled
+type UtteranceEvent = SynthesisStart | Timing | Audio | SynthesisComplete | Cancelled
 
 
 class Utterance:
     """One request's events, in order: iterate it.
 
-    `SynthesisStart`, `Audio`…, then `SynthesisComplete` or `Cancelled`. The audio is all there only
-    if the iteration reached `SynthesisComplete`; anything else ends it with an exception.
+    `SynthesisStart`, `Audio`… (each piece of text after its `Timing`, if that was asked for), then
+    `SynthesisComplete` or `Cancelled`. The audio is all there only if the iteration reached
+    `SynthesisComplete`; anything else ends it with an exception.
 
     Raises (while iterating):
         SpeechInputError: the container refuses the request; the session goes on.
@@ -149,15 +152,21 @@ class SpeechSession:
         await self._get_line()
 
     async def speak(
-        self, text: str, request_id: str, *, voice: str | None = None, speed: float | None = None
+        self,
+        text: str,
+        request_id: str,
+        *,
+        voice: str | None = None,
+        speed: float | None = None,
+        granularity: Granularity | None = None,
+        timestamps: bool = False,
     ) -> Utterance:
         """Ask for `text` to be spoken after what was asked for before; does not wait for audio.
 
         Args:
             text: what to say.
             request_id: unique among the requests in flight.
-            voice: a voice's name; None for the container's default.
-            speed: 1.0 is the voice's own pace; None for the container's default.
+            voice, speed, granularity, timestamps: as `SpeechProtocol.speak` takes them.
 
         Returns:
             The utterance to iterate.
@@ -168,7 +177,14 @@ class SpeechSession:
         """
         line = await self._get_line()
         try:
-            message = line.protocol.speak(text, request_id, voice=voice, speed=speed)
+            message = line.protocol.speak(
+                text,
+                request_id,
+                voice=voice,
+                speed=speed,
+                granularity=granularity,
+                timestamps=timestamps,
+            )
         except ValueError as error:
             raise SpeechInputError(str(error)) from error
         utterance = Utterance(request_id, text, line, self._silence_timeout_s)
@@ -315,7 +331,7 @@ class _Line:
         event: UtteranceEvent | RequestError | GoingAway | Unrecognized,
     ) -> None:
         match event:
-            case Audio() | SynthesisStart():
+            case Audio() | SynthesisStart() | Timing():
                 if utterance := self.utterances.get(event.request_id):
                     await utterance._put(event)
             case SynthesisComplete() | Cancelled():
