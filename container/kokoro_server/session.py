@@ -7,6 +7,7 @@ request are handed out. Refusals and cancellations overtake: they belong to a re
 """
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -19,11 +20,14 @@ from kokoro_server.messages import (
     Error,
     ErrorCode,
     GoingAway,
+    Granularity,
     ProtocolError,
     ServerMessage,
     Speak,
     SynthesisComplete,
     SynthesisStart,
+    Timing,
+    Word,
     check_length,
     decode,
 )
@@ -47,13 +51,15 @@ class Utterance:
     text: str
     voice: Voice
     speed: float
+    granularity: Granularity
+    timestamps: bool
     demand: Demand
     received_s: float
     dropped: bool = False
     """Cancelled: nothing more of it is sent, work on it is in vain."""
     work_began_s: float | None = None
     start_sent: bool = False
-    frames: deque[bytes] = field(default_factory=deque)
+    frames: deque[bytes | Timing] = field(default_factory=deque)
     sent_bytes: int = 0
     first_audio_s: float = 0.0
     finished: bool = False
@@ -150,6 +156,15 @@ class Session:
             utterance.frames.extend(audio.frames(pcm))
             self._buffered_bytes += len(pcm)
 
+    def add_timing(self, utterance: Utterance, words: Iterable[Word]) -> None:
+        """Queue the times of words in audio of `utterance`, before that audio is added.
+
+        Nothing happens if it was dropped.
+        """
+        if not utterance.dropped:
+            timing = Timing(request_id=utterance.request_id, words=tuple(words))
+            utterance.frames.append(timing)
+
     def finish(self, utterance: Utterance) -> None:
         """All audio of `utterance` has been added."""
         utterance.finished = True
@@ -176,6 +191,8 @@ class Session:
         if utterance.frames:
             self._active_s = now_s
             frame = utterance.frames.popleft()
+            if isinstance(frame, Timing):
+                return frame.encode()
             utterance.sent_bytes += len(frame)
             self._buffered_bytes -= len(frame)
             return frame
@@ -258,7 +275,16 @@ class Session:
             raise ProtocolError("busy", BUSY, request_id)
         self._stats.requests += 1
         self._utterances.append(
-            Utterance(request_id, speak.text, voice, speak.speed, demand, now_s)
+            Utterance(
+                request_id=request_id,
+                text=speak.text,
+                voice=voice,
+                speed=speak.speed,
+                granularity=speak.granularity or self._settings.granularity,
+                timestamps=speak.timestamps,
+                demand=demand,
+                received_s=now_s,
+            )
         )
 
     def _cancel(self, request_id: str | None) -> None:
@@ -269,7 +295,9 @@ class Session:
                 continue
             utterance.dropped = True
             self._admission.end(utterance.demand, made=False)
-            self._buffered_bytes -= sum(map(len, utterance.frames))
+            self._buffered_bytes -= sum(
+                len(frame) for frame in utterance.frames if isinstance(frame, bytes)
+            )
             utterance.frames.clear()
             self._stats.cancelled += 1
             self._events.append(

@@ -7,6 +7,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from kokoro_server.messages import Granularity
+
 PREFIX = "KOKORO_"
 
 
@@ -29,6 +31,9 @@ class Settings(BaseModel):
     execution_provider: Literal["cpu", "cuda"] = "cpu"
     """What the engine runs on; it does not start on anything else. The GPU image says `cuda`."""
     default_voice: str = "af_heart"
+    """Of a request that names none; a mix is one, too."""
+    granularity: Granularity = "window"
+    """Of a request that names none: what audio is made and sent in."""
     max_sessions: int = Field(64, ge=1)
     """WebSocket sessions and batch requests open at once; more are refused with 503."""
     max_queued_requests: int = Field(32, ge=1)

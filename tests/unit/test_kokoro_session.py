@@ -16,6 +16,7 @@ from hypothesis.stateful import (
 
 from kokoro_server.admission import Admission
 from kokoro_server.audio import MAX_FRAME_BYTES
+from kokoro_server.messages import Word
 from kokoro_server.session import QUIET_S, Session, Utterance
 from kokoro_server.settings import Settings
 from kokoro_server.stats import Stats
@@ -96,6 +97,38 @@ def test_requests_are_answered_in_order_and_do_not_interleave() -> None:
         "audio",
         "synthesis_complete b",
     ]
+
+
+def test_word_times_stay_in_front_of_their_audio() -> None:
+    """Guards against captions that overtake the speech of a slow reader, or outlive a cancel."""
+    session = new_session(max_buffered_audio_s=1)
+    tell(session, text="One. Two.", request_id="a", timestamps=True)
+    utterance = session.next_utterance(0.0)
+    assert utterance is not None
+    assert utterance.timestamps
+    for start_s, text in enumerate(["One.", "Two."]):
+        session.add_timing(utterance, [Word(text=text, start_s=start_s, end_s=start_s + 0.5)])
+        session.add_audio(utterance, bytes(20_000))
+    start, first, *audio = (session.next_frame(0.0) for _ in range(4))
+    assert isinstance(start, str)
+    assert "synthesis_start" in start
+    assert isinstance(first, str)
+    assert json.loads(first) == {
+        "type": "timing",
+        "request_id": "a",
+        "words": [{"text": "One.", "start_s": 0.0, "end_s": 0.5}],
+    }
+    assert [type(frame) for frame in audio] == [bytes, bytes]
+    tell(session, type="cancel")
+    assert brief(drain(session)) == ["cancelled a"]
+
+
+def test_the_deployments_granularity_is_that_of_requests_that_name_none() -> None:
+    """Guards against a default that nobody can change, and a wish that is not heard."""
+    session = new_session(granularity="sentence")
+    tell(session, text="One.")
+    tell(session, text="Two.", granularity="window")
+    assert [speak(session, 0.0).granularity for _ in range(2)] == ["sentence", "window"]
 
 
 def test_audio_frames_are_whole_samples_of_at_most_16_kib() -> None:
@@ -421,9 +454,11 @@ class AnySession(RuleBasedStateMachine):
         self.working = self.session.next_utterance(self.now_s)
 
     @precondition(lambda self: self.working is not None)
-    @rule(samples=st.integers(1, 20_000))
-    def make_audio(self, samples: int) -> None:
+    @rule(samples=st.integers(1, 20_000), timed=st.booleans())
+    def make_audio(self, samples: int, timed: bool) -> None:
         assert self.working is not None
+        if timed:
+            self.session.add_timing(self.working, [Word(text="Words.", start_s=0.0, end_s=0.1)])
         self.session.add_audio(self.working, bytes(2 * samples))
 
     @precondition(lambda self: self.working is not None)
@@ -453,6 +488,8 @@ class AnySession(RuleBasedStateMachine):
             assert name not in self.ended
             self.playing = name
             self.started.append(name)
+        elif event["type"] == "timing":
+            assert self.playing == name, "word times outside start and end"
         elif name in self.accepted:
             assert name not in self.ended, "two answers to one request"
             assert event["type"] in {"synthesis_complete", "cancelled", "error"}
