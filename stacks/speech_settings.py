@@ -107,6 +107,11 @@ class Speech(Model):
         + ", ".join(f"`{ami}`" for ami in CUDA_MAJOR_BY_AMI),
     )
     cuda_major: Literal[12, 13] | None = Field(None, description="with a gpu: of the container")
+    granularity: Literal["window", "sentence"] = Field(
+        "window",
+        description="of speech whose request does not say: `window`, sent in parts from inside a "
+        "sentence; `sentence`, each when it is complete",
+    )
     instances: Instances = Field(Instances(minimum=1, maximum=1), description="how many")
     schedule: tuple[Schedule, ...] = Field((), description="other bounds at set times")
     model_source: Literal["packages", "release"] = Field(

@@ -162,6 +162,7 @@ class KokoroEndpoint(Construct):
                     "KOKORO_ENDPOINT_NAME": self.endpoint_name,
                     "KOKORO_METRICS_NAMESPACE": speech_metrics.NAMESPACE,
                     "KOKORO_EXECUTION_PROVIDER": "cuda" if speech.variant == "gpu" else "cpu",
+                    "KOKORO_GRANULARITY": speech.granularity,
                     "KOKORO_MAX_SESSIONS": str(
                         ADMITTED_PER_TARGET * speech.instances.sessions_per_instance
                     ),

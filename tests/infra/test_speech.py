@@ -85,6 +85,8 @@ def test_the_container_takes_its_environment(synthesis: Synthesis) -> None:
     assert settings.execution_provider == ("cuda" if speech.variant == "gpu" else "cpu")
     # Above the target of scaling, or it would never be reached.
     assert settings.max_sessions > speech.instances.sessions_per_instance
+    # Said, so that the image's own default cannot change what an environment was deployed with.
+    assert environment["KOKORO_GRANULARITY"] == speech.granularity
 
 
 def test_the_model_waits_for_its_roles_policy(synthesis: Synthesis) -> None:
