@@ -1,7 +1,9 @@
 """Build a model directory: fetch, verify, convert, self-test, and only then put it in its place.
 
-A model directory holds ``kokoro-v1.0.fp32.onnx``, ``vocab.json`` (an object, phoneme to id),
-``voices/NAME.bin`` (float32, little endian, (510, 1, 256)) and ``manifest.json``
+A model directory holds the three graphs that the server runs (`model.split.SplitModel`:
+``prosody.onnx``, ``generator.onnx``, ``generator-exact.onnx``), the graph they were cut from
+(``kokoro-v1.0.fp32.onnx``, for comparison; images leave it out), ``vocab.json`` (an object, phoneme
+to id), ``voices/NAME.bin`` (float32, little endian, (510, 1, 256)) and ``manifest.json``
 (`model.manifest.BuiltManifest`).
 """
 
@@ -17,6 +19,7 @@ from pathlib import Path
 
 import onnx
 from google.protobuf.message import DecodeError
+from onnx import helper
 from pydantic import ValidationError
 
 from model.archives import read_graph, read_vocabulary, read_voices
@@ -34,7 +37,15 @@ from model.manifest import (
     load_manifest,
     manifest_sha256,
 )
-from model.self_test import VOICE, self_test
+from model.self_test import VOICE, compare_split, self_test
+from model.split import split
+
+SPLIT_FILES = {
+    "prosody": "prosody.onnx",
+    "generator": "generator.onnx",
+    "generator_exact": "generator-exact.onnx",
+}
+"""The file of each part of a `SplitModel`."""
 
 # The packages whose code made the graph and heard it speak.
 _TOOLS = ("numpy", "onnx", "onnxruntime")
@@ -120,7 +131,11 @@ def _build_in(work: Path, source: SourceName, manifest: Manifest, manifest_hash:
     _report("converting")
     graph = manifest.graph(source)
     _write_graph([path for _, path in of_role("graph")], graph, model_dir / graph.name)
-    files = [_built(model_dir, graph.name, graph.licence)]
+    for name, part in vars(split(onnx.load(model_dir / graph.name))).items():
+        path = model_dir / SPLIT_FILES[name]
+        helper.set_model_props(part, {"source_sha256": graph.sha256})
+        path.write_bytes(part.SerializeToString(deterministic=True))
+    files = [_built(model_dir, name, graph.licence) for name in (graph.name, *SPLIT_FILES.values())]
 
     ((vocabulary_file, vocabulary_path),) = of_role("vocabulary")
     vocabulary = read_vocabulary(vocabulary_path)
@@ -134,19 +149,22 @@ def _build_in(work: Path, source: SourceName, manifest: Manifest, manifest_hash:
         for name, content in read_voices(voices_path):
             (model_dir / "voices" / f"{name}.bin").write_bytes(content)
             files.append(_built(model_dir, f"voices/{name}.bin", voices_file.licence))
-    voices = len(files) - 2
+    voices = len(list((model_dir / "voices").iterdir()))
     if voices != manifest.voices:
         raise ModelBuildError(f"expected {manifest.voices} voices, found {voices}")
 
     _report("self-test")
-    measures = self_test(model_dir / graph.name, model_dir / "voices" / f"{VOICE}.bin", vocabulary)
+    voice = model_dir / "voices" / f"{VOICE}.bin"
+    measures = self_test(model_dir / graph.name, voice, vocabulary)
+    split_files = {part: model_dir / name for part, name in SPLIT_FILES.items()}
+    split_snr_db = compare_split(model_dir / graph.name, split_files, voice, vocabulary)
     built = BuiltManifest(
         source=source,
         manifest_sha256=manifest_hash,
         versions={name: version(name) for name in _TOOLS},
         inputs=tuple(inputs),
         files=tuple(files),
-        self_test=asdict(measures),
+        self_test={**asdict(measures), "split_snr_db": round(split_snr_db, 1)},
     )
     (model_dir / "manifest.json").write_text(built.model_dump_json(indent=1) + "\n", "utf-8")
 
@@ -183,7 +201,7 @@ def _built(model_dir: Path, name: str, licence: str) -> BuiltFile:
 
 def _refuse_other_content(out: Path, graph_name: str) -> None:
     """Never delete a directory that is not ours, whatever --out says."""
-    ours = {graph_name, "vocab.json", "voices", "manifest.json"}
+    ours = {graph_name, *SPLIT_FILES.values(), "vocab.json", "voices", "manifest.json"}
     entries = {entry.name for entry in out.iterdir()} if out.is_dir() else {out.name}
     if other := sorted(entries - ours):
         raise ModelBuildError(

@@ -56,9 +56,11 @@ class Manifest(_Strict):
     Arguments:
         file: everything that may be fetched, over all sources.
         output: the graphs the conversion must arrive at, one for each source.
+        layout: the version of what a build makes of them.
         voices: how many voices a build must hold.
     """
 
+    layout: PositiveInt
     voices: PositiveInt
     file: tuple[SourceFile, ...]
     output: tuple[OutputFile, ...]

@@ -6,6 +6,7 @@ the loudness of speech, and an utterance cut short each fall outside at least on
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -18,6 +19,8 @@ SAMPLE_RATE_HZ = 24_000
 VOICE = "af_heart"
 # "The quick brown fox jumps over the lazy dog.", in the phonemes Kokoro is trained on (misaki's).
 PHONEMES = "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˈOvəɹ ðə lˈAzi dˈɔɡ."
+
+MIN_SPLIT_SNR_DB = 60.0
 
 _LEVEL_FRAME = 600  # samples, 25 ms: shorter than a syllable, longer than a pitch period
 _SPECTRUM_FRAME = 1024  # samples, 43 ms
@@ -83,24 +86,72 @@ def synthesise(graph: Path, voice: Path, vocabulary: dict[str, int]) -> NDArray[
     Raises:
         ModelBuildError: a phoneme is not in the vocabulary, or the graph does not run.
     """
+    (audio,) = _run(graph, _inputs(voice, vocabulary)).values()
+    return audio.ravel()
+
+
+def compare_split(
+    graph: Path, split_files: dict[str, Path], voice: Path, vocabulary: dict[str, int]
+) -> float:
+    """How close the parts of a split graph come to the whole one, on `PHONEMES`.
+
+    Args:
+        graph: the whole graph.
+        split_files: the files of a `model.split.SplitModel`, by field.
+        voice: see `self_test`.
+        vocabulary: likewise.
+
+    Returns:
+        Signal to noise in dB, of the worse of the two generators.
+
+    Raises:
+        ModelBuildError: a part does not run, or it is less than `MIN_SPLIT_SNR_DB`.
+    """
+    whole = synthesise(graph, voice, vocabulary)
+    prosody = _run(split_files["prosody"], _inputs(voice, vocabulary))
+    given = {name: prosody[name] for name in ("features", "harmonics", "gain", "bias")}
+    exact = _run(split_files["generator_exact"], given)
+    given |= {name: exact[name] for name in ("mean", "variance")}
+    windowed = _run(split_files["generator"], given)
+    snr_db = min(_snr_db(whole, parts["audio"].ravel()) for parts in (exact, windowed))
+    # Written so that NaN fails.
+    if not snr_db >= MIN_SPLIT_SNR_DB:
+        raise ModelBuildError(
+            f"self-test: the split graph differs from the whole one: {snr_db:.1f} dB signal to "
+            f"noise, at least {MIN_SPLIT_SNR_DB:g} dB expected"
+        )
+    return snr_db
+
+
+def _inputs(voice: Path, vocabulary: dict[str, int]) -> dict[str, NDArray[Any]]:
     if missing := sorted(set(PHONEMES) - vocabulary.keys()):
         raise ModelBuildError(f"self-test: not in the vocabulary: {' '.join(missing)}")
     tokens = [vocabulary[phoneme] for phoneme in PHONEMES]
     styles = np.fromfile(voice, "<f4").reshape(510, 1, 256)
+    return {
+        # Kokoro expects a 0 at both ends, and the style made for this many phonemes.
+        "tokens": np.array([[0, *tokens, 0]], np.int64),
+        "style": styles[len(tokens) - 1],
+        "speed": np.ones(1, np.float32),
+    }
+
+
+def _run(graph: Path, inputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.float32]]:
+    """The outputs of the model at `graph` by name."""
     try:
         session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
-        (audio,) = session.run(
-            None,
-            {
-                # Kokoro expects a 0 at both ends, and the style made for this many phonemes.
-                "tokens": np.array([[0, *tokens, 0]], np.int64),
-                "style": styles[len(tokens) - 1],
-                "speed": np.ones(1, np.float32),
-            },
-        )
+        names = [output.name for output in session.get_outputs()]
+        return dict(zip(names, session.run(names, inputs), strict=True))
     except _ORT_ERRORS as error:
         raise ModelBuildError(f"self-test: {graph.name} does not run: {error}") from error
-    return np.asarray(audio, np.float32).ravel()
+
+
+def _snr_db(expected: NDArray[np.float32], found: NDArray[np.float32]) -> float:
+    if expected.shape != found.shape:
+        return -np.inf
+    noise = np.square(expected - found, dtype=np.float64).sum()
+    signal = np.square(expected, dtype=np.float64).sum()
+    return float(10 * np.log10(signal / max(noise, 1e-30)))
 
 
 def check_speech(audio: NDArray[np.float32]) -> SpeechMeasures:
