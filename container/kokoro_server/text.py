@@ -53,18 +53,6 @@ def pieces(text: str) -> Iterator[Piece]:
                 yield Piece(rest, SENTENCE_PAUSE_S)
 
 
-def split_phonemes(phonemes: str, limit: int) -> Iterator[str]:
-    """Split `phonemes` between words into parts of at most `limit` characters, losing nothing."""
-    while len(phonemes) > limit:
-        cut = phonemes.rfind(" ", 1, limit + 1)
-        if cut == -1:
-            cut = limit
-        yield phonemes[:cut]
-        phonemes = phonemes[cut:].lstrip()
-    if phonemes:
-        yield phonemes
-
-
 def _sentences(paragraph: str) -> Iterator[str]:
     start = 0
     for end in _SENTENCE_END.finditer(paragraph):

@@ -10,7 +10,6 @@ from kokoro_server.text import (
     SENTENCE_PAUSE_S,
     WORD_PAUSE_S,
     pieces,
-    split_phonemes,
 )
 
 
@@ -69,12 +68,3 @@ def test_nothing_is_lost_whatever_the_text(text: str) -> None:
     split = texts(text)
     assert "".join("".join(split).split()) == "".join(text.split())
     assert all(0 < len(piece) <= MAX_PIECE_CHARS for piece in split)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.text(alphabet="abˈ ", max_size=200), st.integers(1, 30))
-def test_phonemes_are_split_without_loss(phonemes: str, limit: int) -> None:
-    """Guards against an utterance over the model's 510 tokens, and against lost phonemes."""
-    parts = list(split_phonemes(phonemes, limit))
-    assert all(0 < len(part) <= limit for part in parts)
-    assert "".join(parts).replace(" ", "") == phonemes.replace(" ", "")
