@@ -20,7 +20,6 @@ import math
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import zlib
@@ -29,9 +28,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
+from bench.environments import ROOT, environment
+
 CASES = ROOT / "tests" / "unit" / "chunker_cases.json"
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "first-sentence" / "bench"
 PEERS = {
     "stream2sentence": ["stream2sentence==1.1.0"],
     "sentencex": ["sentencex==1.0.32"],
@@ -46,33 +45,6 @@ SENTENCES_PER_TEXT = 5
 SPEED_LIMIT_S = 4.0
 EXAMPLE = re.compile(r"[^!?。！？।]{12,}[.!?。！？।]")
 TOKEN = re.compile(r"\s?[^\W\d_]{1,6}|\s?\d{1,3}|\n+|\s?[^\w\s]{1,3}|\s|_")
-
-
-def environment(name: str, requirements: list[str]) -> Path:
-    """Return the Python of an environment with ``requirements``, made when it is missing.
-
-    Raises:
-        SystemExit: uv is missing, or the packages cannot be had.
-    """
-    home = CACHE / name
-    python = home / "bin" / "python"
-    stamp = home / "requirements.txt"
-    wanted = "\n".join(requirements)
-    if stamp.is_file() and stamp.read_text() == wanted:
-        return python
-    search = f"{ROOT / '.uv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    uv = shutil.which("uv", path=search)
-    if uv is None:
-        raise SystemExit("uv: found neither as .uv/bin/uv nor on the PATH")
-    print(f"{name}: installing {', '.join(requirements)}", file=sys.stderr)
-    base = str(Path(sys.executable).resolve())
-    for command in (
-        [uv, "venv", "--quiet", "--clear", "--python", base, str(home)],
-        [uv, "pip", "install", "--quiet", "--python", str(python), *requirements],
-    ):
-        subprocess.run(command, check=True)
-    stamp.write_text(wanted)
-    return python
 
 
 def answers(name: str, jobs: list[dict[str, Any]]) -> list[Any]:
