@@ -167,10 +167,11 @@ class SpeechApp:
             raise ProtocolError("busy", BUSY)
         made = False
         try:
-            speech = self._speech.pcm(wanted.text, voice, wanted.speed, demand)
-            async with aclosing(measured(speech, self._record)) as pieces:
-                async for pcm in pieces:
-                    yield pcm
+            granularity = wanted.granularity or self._settings.granularity
+            speech = self._speech.speak(wanted.text, voice, wanted.speed, granularity, demand)
+            async with aclosing(measured(speech, self._record)) as parts:
+                async for part in parts:
+                    yield part.pcm
             made = True
         finally:
             self._admission.end(demand, made)

@@ -107,12 +107,18 @@ class Connection:
 
     async def _synthesise(self, utterance: Utterance) -> None:
         try:
-            speech = self._speech.pcm(
-                utterance.text, utterance.voice, utterance.speed, utterance.demand
+            speech = self._speech.speak(
+                utterance.text,
+                utterance.voice,
+                utterance.speed,
+                utterance.granularity,
+                utterance.demand,
             )
-            async with aclosing(measured(speech, self._record)) as pieces:
-                async for pcm in pieces:
-                    self._session.add_audio(utterance, pcm)
+            async with aclosing(measured(speech, self._record)) as parts:
+                async for part in parts:
+                    if part.words and utterance.timestamps:
+                        self._session.add_timing(utterance, part.words)
+                    self._session.add_audio(utterance, part.pcm)
                     self._to_write.set()
                     while not self._session.has_room:
                         self._written.clear()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from kokoro_server import audio
 from kokoro_server.messages import ProtocolError
 from kokoro_server.settings import Settings
+from kokoro_server.speech import Part
 
 
 @dataclass
@@ -36,31 +37,31 @@ Record = Callable[[Outcome], None]
 
 
 async def measured(
-    pieces: AsyncGenerator[bytes], record: Record, clock: Callable[[], float] = time.monotonic
-) -> AsyncGenerator[bytes]:
+    parts: AsyncGenerator[Part], record: Record, clock: Callable[[], float] = time.monotonic
+) -> AsyncGenerator[Part]:
     """Pass on the audio of an utterance, and record the outcome once no more comes.
 
     Args:
-        pieces: as `Speech.pcm` makes them; closed with this generator.
+        parts: as `Speech.speak` makes them; closed with this generator.
         record: is not called if the generator is closed, or its caller cancelled, before the end.
         clock: seconds.
 
     Yields:
-        The pieces.
+        The parts.
 
     Raises:
         ProtocolError: the text cannot be spoken.
     """
     outcome = Outcome()
-    async with aclosing(pieces):
+    async with aclosing(parts):
         try:
             began_s = clock()
-            async for pcm in pieces:
+            async for part in parts:
                 outcome.work_s += clock() - began_s
-                outcome.audio_s += audio.duration_s(len(pcm))
+                outcome.audio_s += audio.duration_s(len(part.pcm))
                 if outcome.first_audio_s is None:
                     outcome.first_audio_s = outcome.work_s
-                yield pcm
+                yield part
                 began_s = clock()
         except ProtocolError:
             record(outcome)

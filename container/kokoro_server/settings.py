@@ -25,7 +25,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     model_dir: Path
-    """Folder with `kokoro-v1.0.fp32.onnx`, `vocab.json` and `voices/*.bin`."""
+    """Folder with the model's parts (`*.onnx`), `vocab.json` and `voices/*.bin`."""
     threads: int = Field(default_factory=lambda: len(os.sched_getaffinity(0)), ge=1, le=256)
     """Threads of the engine. More than there are cores is slower, not faster."""
     execution_provider: Literal["cpu", "cuda"] = "cpu"

@@ -21,10 +21,10 @@ from websockets.exceptions import ConnectionClosed
 
 from kokoro_server.admission import Demand
 from kokoro_server.audio import Samples
-from kokoro_server.engine import Engine, Stop, StoppedError
+from kokoro_server.engine import Engine, Prosody, Statistics, Stop, StoppedError
 from kokoro_server.scheduler import Listener
 from kokoro_server.speech import Speech
-from kokoro_server.voices import Voice, Voices
+from kokoro_server.voices import Voices
 from tests.hearing import longest_silence_s, peak, read_wav, transcribe, word_error_rate
 
 CONTAINER = Path(__file__).parent.parent.parent / "container"
@@ -243,10 +243,10 @@ async def test_cancelling_stops_the_engine_itself(
     began, stopped = threading.Event(), threading.Event()
 
     class WatchedEngine(Engine):
-        def synthesise(self, phonemes: str, voice: Voice, speed: float, stop: Stop) -> Samples:
+        def whole(self, prosody: Prosody, stop: Stop) -> tuple[Samples, Statistics]:
             began.set()
             try:
-                return super().synthesise(phonemes, voice, speed, stop)
+                return super().whole(prosody, stop)
             except StoppedError:
                 stopped.set()
                 raise
@@ -258,7 +258,7 @@ async def test_cancelling_stops_the_engine_itself(
     began.clear()
     demand = Demand(Listener(), 1.0, 0.0)
     text = " ".join(["harbor"] * 34)
-    speaking = asyncio.ensure_future(anext(speech.pcm(text, voice, 1.0, demand)))
+    speaking = asyncio.ensure_future(anext(speech.speak(text, voice, 1.0, "sentence", demand)))
     assert await asyncio.to_thread(began.wait, 60)
     speaking.cancel()
     assert await asyncio.to_thread(stopped.wait, 60)
@@ -428,7 +428,7 @@ async def test_sigterm_in_mid_speech_lets_it_finish_and_exits_with_0(
 
 def test_a_damaged_model_is_one_clear_error(model_dir: Path, tmp_path: Path) -> None:
     """Guards against a traceback, and against a server that never becomes ready."""
-    model = model_dir / "kokoro-v1.0.fp32.onnx"
+    model = model_dir / "prosody.onnx"
     with model.open("rb") as file:
         (tmp_path / model.name).write_bytes(file.read(1_000_000))
     for name in ("vocab.json", "voices"):

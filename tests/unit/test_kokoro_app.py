@@ -15,8 +15,9 @@ from websockets.exceptions import ConnectionClosed
 from kokoro_server.admission import Demand
 from kokoro_server.app import SpeechApp
 from kokoro_server.http_server import listen, make_http_server
+from kokoro_server.messages import Granularity
 from kokoro_server.settings import Settings
-from kokoro_server.speech import Speech
+from kokoro_server.speech import Part, Speech
 from kokoro_server.voices import Voice, Voices
 
 STREAM = "/invocations-bidirectional-stream"
@@ -107,12 +108,12 @@ class EndlessSpeech(Speech):
 
     pieces_made = 0
 
-    async def pcm(
-        self, words: str, voice: Voice, speed: float, demand: Demand
-    ) -> AsyncGenerator[bytes]:
+    async def speak(
+        self, words: str, voice: Voice, speed: float, granularity: Granularity, demand: Demand
+    ) -> AsyncGenerator[Part]:
         while True:
             self.pieces_made += 1
-            yield bytes(48_000)
+            yield Part(bytes(48_000))
             await asyncio.sleep(0)
 
 

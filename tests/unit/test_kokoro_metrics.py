@@ -12,17 +12,17 @@ from kokoro_server.app import SpeechApp
 from kokoro_server.messages import ProtocolError
 from kokoro_server.metrics import Outcome, measured, metric_line, recorder
 from kokoro_server.settings import Settings
-from kokoro_server.speech import Speech
+from kokoro_server.speech import Part, Speech
 from kokoro_server.voices import Voices
 
-SECOND = bytes(48_000)
+SECOND = Part(bytes(48_000))
 
 
-async def pieces(*made: bytes | Exception) -> AsyncGenerator[bytes]:
-    for piece in made:
-        if isinstance(piece, Exception):
-            raise piece
-        yield piece
+async def parts(*made: Part | Exception) -> AsyncGenerator[Part]:
+    for part in made:
+        if isinstance(part, Exception):
+            raise part
+        yield part
 
 
 def ticking(*times_s: float) -> Iterator[float]:
@@ -68,8 +68,10 @@ def test_without_audio_there_are_no_figures_about_it() -> None:
 async def test_waiting_for_a_slow_reader_is_not_the_engines_work() -> None:
     """Guards against an alarm because somebody listens at the pace of speech."""
     outcomes: list[Outcome] = []
-    clock = ticking(0.0, 0.5, 10.5, 11.0, 30.0, 30.0)  # asked for and got, piece by piece
-    heard = [pcm async for pcm in measured(pieces(SECOND, SECOND), outcomes.append, clock.__next__)]
+    clock = ticking(0.0, 0.5, 10.5, 11.0, 30.0, 30.0)  # asked for and got, part by part
+    heard = [
+        part async for part in measured(parts(SECOND, SECOND), outcomes.append, clock.__next__)
+    ]
     assert heard == [SECOND, SECOND]
     assert outcomes == [Outcome(first_audio_s=0.5, work_s=1.0, audio_s=2.0)]
 
@@ -82,15 +84,15 @@ async def test_only_faults_of_the_server_are_errors(error: Exception, failed: bo
     """Guards against a rollout that is taken back because a client sends emoji."""
     outcomes: list[Outcome] = []
     with pytest.raises(type(error)):
-        async for _ in measured(pieces(SECOND, error), outcomes.append):
+        async for _ in measured(parts(SECOND, error), outcomes.append):
             pass
     assert [outcome.failed for outcome in outcomes] == [failed]
 
 
 async def test_an_interrupted_utterance_is_not_recorded() -> None:
-    """Guards against half utterances in the percentiles, and against pieces left open."""
+    """Guards against half utterances in the percentiles, and against parts left open."""
     outcomes: list[Outcome] = []
-    source = pieces(SECOND, SECOND)
+    source = parts(SECOND, SECOND)
     async with aclosing(measured(source, outcomes.append)) as speech:
         await anext(speech)
     assert outcomes == []
