@@ -9,7 +9,6 @@ https://github.com/microsoft/onnxruntime/tree/main/onnxruntime/python/tools/quan
 (``matmul.py``, ``conv.py``, ``lstm.py``).
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 from model.errors import ModelBuildError
+from model.graph import Graph, other_input
 
 # Places in the operators' input lists, https://onnx.ai/onnx/operators/ and, for
 # DynamicQuantizeLSTM, onnxruntime's docs/ContribOperators.md.
@@ -50,48 +50,46 @@ class _Converter:
     """Finds each quantised pattern by its last node, the one that gives the float result."""
 
     def __init__(self, graph: onnx.GraphProto) -> None:
-        self.constants = {tensor.name: tensor for tensor in graph.initializer}
-        self._producer: dict[str, onnx.NodeProto] = {
-            name: node for node in graph.node for name in node.output
-        }
-        self._consumers: defaultdict[str, list[onnx.NodeProto]] = defaultdict(list)
-        for node in graph.node:
-            for name in node.input:
-                self._consumers[name].append(node)
+        self._graph = Graph(graph)
+        self.constants = self._graph.constants
         self._float_node: dict[str, onnx.NodeProto] = {}
-        for node in graph.node:
-            if node.op_type in ("ConvInteger", "MatMulInteger"):
-                replacement = self._float_product(node)
-            elif node.op_type == "DynamicQuantizeLSTM":
-                replacement = self._float_lstm(node)
-            else:
-                continue
-            self._float_node[replacement.output[0]] = replacement
+        for node in self._graph.nodes:
+            try:
+                replacement = self._float(node)
+            except ModelBuildError as error:
+                raise ModelBuildError(
+                    f"cannot dequantise {node.op_type} {node.name!r}: {error}"
+                ) from None
+            if replacement is not None:
+                self._float_node[replacement.output[0]] = replacement
 
     def convert(self, node: onnx.NodeProto) -> onnx.NodeProto:
         """The float node that takes over `node`'s output, or `node` itself."""
         return self._float_node.get(node.output[0], node)
 
+    def _float(self, node: onnx.NodeProto) -> onnx.NodeProto | None:
+        if node.op_type in ("ConvInteger", "MatMulInteger"):
+            return self._float_product(node)
+        if node.op_type == "DynamicQuantizeLSTM":
+            return self._float_lstm(node)
+        return None
+
     def _float_product(self, node: onnx.NodeProto) -> onnx.NodeProto:
         """Conv or MatMul for ``Mul(Cast(integer product [+ bias]), scales)``."""
-        source = self._source_of(node.input[0], node, "DynamicQuantizeLinear")
+        source = self._graph.producer(node.input[0], "DynamicQuantizeLinear")
         inputs = [source.input[0]]
-        last = self._only_consumer(node.output[0], node)
+        last = self._graph.consumer(node.output[0], "Add", "Cast")
         bias: str | None = None
         if last.op_type == "Add":
-            bias = self._float_bias(_other_input(last, node.output[0]), node)
-            last = self._only_consumer(last.output[0], node)
-        if last.op_type != "Cast":
-            raise _unknown(node, f"Cast expected, {last.op_type} found")
+            bias = self._float_bias(other_input(last, node.output[0]))
+            last = self._graph.consumer(last.output[0], "Cast")
         cast_output = last.output[0]
-        last = self._only_consumer(cast_output, node)
-        if last.op_type != "Mul":
-            raise _unknown(node, f"Mul expected, {last.op_type} found")
+        last = self._graph.consumer(cast_output, "Mul")
         # The factor is the activation's scale times the weight's, which is the constant one.
-        scales = self._source_of(_other_input(last, cast_output), node, "Mul")
+        scales = self._graph.producer(other_input(last, cast_output), "Mul")
         constant = [name for name in scales.input if name in self.constants]
         if len(constant) != 1:
-            raise _unknown(node, "the weight's scale is not constant")
+            raise ModelBuildError("the weight's scale is not constant")
 
         is_conv = node.op_type == "ConvInteger"
         has_zero_point = len(node.input) > _INTEGER_WEIGHT_ZERO_POINT
@@ -115,16 +113,11 @@ class _Converter:
         replacement.attribute.extend(node.attribute)
         return replacement
 
-    def _float_bias(self, name: str, node: onnx.NodeProto) -> str:
+    def _float_bias(self, name: str) -> str:
         """The bias before it was divided by the scales, floored and cast to integers."""
-        while name in self._producer:
-            producer = self._producer[name]
-            if producer.op_type == "Div":
-                return str(producer.input[0])
-            if producer.op_type not in ("Reshape", "Cast", "Floor"):
-                break
-            name = producer.input[0]
-        raise _unknown(node, "the bias is not Reshape(Cast(Floor(bias / scale)))")
+        for op_type in ("Reshape", "Cast", "Floor"):
+            name = self._graph.producer(name, op_type).input[0]
+        return str(self._graph.producer(name, "Div").input[0])
 
     def _float_lstm(self, node: onnx.NodeProto) -> onnx.NodeProto:
         """LSTM for DynamicQuantizeLSTM, whose weights are stored transposed."""
@@ -147,15 +140,15 @@ class _Converter:
     def _float_weight(
         self, node: onnx.NodeProto, name: str, scale: str, zero_point: str, channel_axis: int
     ) -> str:
-        quantised = self._constant(name, node)
+        quantised = self._graph.constant(name)
         shape = [1] * quantised.ndim
         shape[channel_axis] = -1
         return self._add_constant(
             name,
             _dequantised(
                 quantised,
-                self._constant(scale, node).reshape(shape),
-                self._constant(zero_point, node).reshape(shape)
+                self._graph.constant(scale).reshape(shape),
+                self._graph.constant(zero_point).reshape(shape)
                 if zero_point
                 else np.zeros(1, quantised.dtype),
             ),
@@ -168,12 +161,12 @@ class _Converter:
 
         Scale and zero point are (directions,) or, by channel, (directions, 4 * hidden).
         """
-        quantised = self._constant(name, node)
+        quantised = self._graph.constant(name)
         shape = (quantised.shape[0], 1, -1)
         weight = _dequantised(
             quantised,
-            self._constant(scale, node).reshape(shape),
-            self._constant(zero_point, node).reshape(shape),
+            self._graph.constant(scale).reshape(shape),
+            self._graph.constant(zero_point).reshape(shape),
         )
         return self._add_constant(name, weight.transpose(0, 2, 1))
 
@@ -185,39 +178,12 @@ class _Converter:
             raise ModelBuildError(f"{quantised_name}: used with two different scales")
         return name
 
-    def _constant(self, name: str, node: onnx.NodeProto) -> NDArray[np.generic]:
-        if name not in self.constants:
-            raise _unknown(node, f"{name!r} is not constant")
-        return numpy_helper.to_array(self.constants[name])
-
-    def _source_of(self, name: str, node: onnx.NodeProto, op_type: str) -> onnx.NodeProto:
-        producer = self._producer.get(name)
-        if producer is None or producer.op_type != op_type:
-            found = "no node" if producer is None else producer.op_type
-            raise _unknown(node, f"{op_type} expected, {found} found")
-        return producer
-
-    def _only_consumer(self, name: str, node: onnx.NodeProto) -> onnx.NodeProto:
-        consumers = self._consumers[name]
-        if len(consumers) != 1:
-            raise _unknown(node, f"{len(consumers)} nodes read {name!r}, one expected")
-        return consumers[0]
-
 
 def _dequantised(
     quantised: NDArray[np.generic], scale: NDArray[np.generic], zero_point: NDArray[np.generic]
 ) -> NDArray[np.float32]:
     difference = quantised.astype(np.float32) - zero_point.astype(np.float32)
     return difference * scale.astype(np.float32)
-
-
-def _other_input(node: onnx.NodeProto, name: str) -> str:
-    first, second = str(node.input[0]), str(node.input[1])
-    return second if first == name else first
-
-
-def _unknown(node: onnx.NodeProto, problem: str) -> ModelBuildError:
-    return ModelBuildError(f"cannot dequantise {node.op_type} {node.name!r}: {problem}")
 
 
 def _replace_content(

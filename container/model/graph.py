@@ -17,7 +17,9 @@ class Graph:
 
     def __init__(self, graph: onnx.GraphProto) -> None:
         self.nodes = list(graph.node)
-        self._constants = {tensor.name: tensor for tensor in graph.initializer}
+        self.constants: dict[str, onnx.TensorProto] = {
+            tensor.name: tensor for tensor in graph.initializer
+        }
         self._producer = {name: node for node in self.nodes for name in node.output}
         self._consumers: defaultdict[str, list[onnx.NodeProto]] = defaultdict(list)
         for node in self.nodes:
@@ -30,9 +32,9 @@ class Graph:
         Raises:
             ModelBuildError: it is not one.
         """
-        if name not in self._constants:
+        if name not in self.constants:
             raise ModelBuildError(f"{name!r} is not constant")
-        return numpy_helper.to_array(self._constants[name])
+        return numpy_helper.to_array(self.constants[name])
 
     def producer(self, name: str, op_type: str) -> onnx.NodeProto:
         """The node that makes `name`.
@@ -90,7 +92,7 @@ class Graph:
     def constants_of(self, nodes: Iterable[onnx.NodeProto]) -> list[onnx.TensorProto]:
         """The constants that `nodes` read."""
         read = {name for node in nodes for name in node.input}
-        return [tensor for name, tensor in self._constants.items() if name in read]
+        return [tensor for name, tensor in self.constants.items() if name in read]
 
 
 def other_input(node: onnx.NodeProto, name: str) -> str:
