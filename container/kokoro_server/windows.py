@@ -31,7 +31,7 @@ class Windows:
         self._frames = float(FIRST_FRAMES)
 
     def next(self, longest_frames: int = LONGEST_FRAMES) -> tuple[int, int] | None:
-        """First and last-but-one frame of the next window, or None after the last.
+        """The next window, its first frame and the one after its last; None when all is cut.
 
         Args:
             longest_frames: of this window; what is left may make it longer by half of
@@ -48,7 +48,7 @@ class Windows:
 
 
 def spoken_frames(token_frames: npt.NDArray[np.int64]) -> tuple[int, int]:
-    """First and last-but-one frame of a sentence between which there is something to hear.
+    """Where a sentence can be heard: its first frame, and the one after the last.
 
     Args:
         token_frames: how long the padding, each phoneme and the padding are; shape (n + 2,).
