@@ -91,7 +91,7 @@ class Admission:
             What to add work and audio up in, for `end`; None if the text is refused.
         """
         demand = Demand(listener, chars, now_s)
-        if listener not in self._in_flight and listener.due_s <= now_s:
+        if listener not in self._in_flight and listener.dry_s <= now_s:
             if not self._has_room(demand, now_s):
                 return None
             if listener.turn_audio_s > 0:
@@ -121,7 +121,7 @@ class Admission:
             return True
         everybody = [*self._in_flight.items(), (newcomer.listener, [newcomer])]
         needs = [
-            (max(0.0, listener.due_s - now_s), self._owed_s(listener, demands))
+            (max(0.0, listener.dry_s - now_s), self._owed_s(listener, demands))
             for listener, demands in everybody
         ]
         # The surplus of work over time rises from where a listener's buffer ends to where what it

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from kokoro_server.admission import Demand
-from kokoro_server.engine import Stop
+from kokoro_server.onnx_graph import Stop
 from kokoro_server.scheduler import Scheduler
 
 
@@ -69,6 +69,10 @@ class EngineQueue:
             unit.stop.set()
             raise
         return result
+
+    def others_wait(self, demand: Demand) -> bool:
+        """Whether work of other listeners waits, for which a long unit would be in the way."""
+        return self._scheduler.others_wait(demand.listener)
 
     async def close(self) -> None:
         """Drop what waits, stop what runs and wait for its end; their callers are cancelled."""

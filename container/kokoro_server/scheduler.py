@@ -1,15 +1,22 @@
 """Whose work the engine does next: that of the listener who would run dry first.
 
 Pure: time comes in with the calls, on the caller's clock. Work is done in units that are not
-interrupted (the prosody of a sentence, one window of it, or a whole sentence). Earliest deadline
-first meets every deadline that can be met if units are short (Liu and Layland, "Scheduling
-Algorithms for Multiprogramming in a Hard-Real-Time Environment", 1973); deadlines do not move while
-work waits, so that whoever is overdue comes before everybody who arrived later.
+interrupted (the prosody of a sentence, one window of it, or a whole sentence), earliest deadline
+first: that meets every deadline that can be met if units are short (Liu and Layland, "Scheduling
+Algorithms for Multiprogramming in a Hard-Real-Time Environment", 1973). Deadlines do not move on
+while work waits, so whoever is overdue comes before everybody who arrived later.
 """
 
 import itertools
 import math
 from collections import deque
+
+RESERVE_S = 1.6
+"""How long before a listener runs dry its next work is due, for each other listener who waits.
+
+Units have a length, and one that makes sure of the first sound of a newcomer must not cost somebody
+else a gap. Chosen by `bench.scheduling`: with none, who has just begun to play is overtaken by
+whoever comes next, and runs dry; with more, newcomers wait longer than they need to."""
 
 
 class Listener:
@@ -19,24 +26,30 @@ class Listener:
     """
 
     def __init__(self) -> None:
-        self.due_s = -math.inf
-        """When the next audio is due: what was handed out has been played then, or, if it has been
-        already, the listener has waited since."""
+        self.dry_s = -math.inf
+        """When it has played what was handed out; if nothing was since it began to wait, when it
+        began."""
+        self.plays = False
+        """Whether audio was handed out since it began to wait."""
         self.turn_audio_s = 0.0
         """Seconds of audio handed out in this turn; `Admission` says when one begins."""
 
     def wants(self, since_s: float) -> None:
         """The utterance that is made next arrived at `since_s`."""
-        self.due_s = max(self.due_s, since_s)
+        if self.dry_s <= since_s:
+            self.dry_s = since_s
+            self.plays = False
 
     def hears(self, audio_s: float, now_s: float) -> None:
         """`audio_s` seconds of audio have been handed out."""
-        self.due_s = max(self.due_s, now_s) + audio_s
+        self.dry_s = max(self.dry_s, now_s) + audio_s
+        self.plays = True
         self.turn_audio_s += audio_s
 
     def interrupts(self, now_s: float) -> None:
         """What was handed out is not played to its end."""
-        self.due_s = min(self.due_s, now_s)
+        self.dry_s = min(self.dry_s, now_s)
+        self.plays = False
 
 
 class Scheduler[Unit]:
@@ -71,5 +84,10 @@ class Scheduler[Unit]:
         return unit
 
     def rank(self, listener: Listener) -> tuple[float, int]:
-        """The lowest is next: by deadline, then by the arrival of the listener's first unit."""
-        return listener.due_s, self._waiting[listener][0][0]
+        """The lowest is next: by the time its work is due, then by the arrival of that work."""
+        reserve_s = RESERVE_S * (len(self._waiting) - 1) if listener.plays else 0.0
+        return listener.dry_s - reserve_s, self._waiting[listener][0][0]
+
+    def others_wait(self, listener: Listener) -> bool:
+        """Whether anybody else's work waits."""
+        return any(other is not listener for other in self._waiting)

@@ -28,7 +28,7 @@ class Settings(BaseModel):
     """Folder with the model's parts (`*.onnx`), `vocab.json` and `voices/*.bin`."""
     threads: int = Field(default_factory=lambda: len(os.sched_getaffinity(0)), ge=1, le=256)
     """Threads of the engine. More than there are cores is slower, not faster."""
-    execution_provider: Literal["cpu", "cuda"] = "cpu"
+    execution_provider: Literal["cpu", "cuda", "cuda-graphs", "tensorrt"] = "cpu"
     """What the engine runs on; it does not start on anything else. The GPU image says `cuda`."""
     default_voice: str = "af_heart"
     """Of a request that names none; a mix is one, too."""
@@ -42,7 +42,7 @@ class Settings(BaseModel):
     """Characters in one request: about 20 minutes of speech, which fits a 30-minute session."""
     max_buffered_audio_s: float = Field(10.0, gt=0)
     """How far synthesis may run ahead of a slow reader, per session."""
-    admission_slack_s: float = Field(1.0, ge=0)
+    admission_slack_s: float = Field(0.5, ge=0)
     """How much more work than time there may be before a new turn is refused as `busy`.
 
     The test compares estimates, so 0 refuses some whom there is room for. More lets more in, and
