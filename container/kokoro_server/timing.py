@@ -11,6 +11,14 @@ from kokoro_server.audio import SAMPLE_RATE_HZ
 from kokoro_server.engine import FRAME_SAMPLES
 from kokoro_server.messages import Word
 
+# Measured at 38 pauses of six voices at two speeds: speech resumed 0.05 s before the durations say
+# that the next word begins (5th to 95th percentile 0.02 to 0.08 s), and had stopped 0.05 s after
+# the last phoneme of the word before begins (0.02 to 0.10 s), however long its duration was.
+_EARLY_FRAMES = 2
+"""How much earlier a sound is heard than the durations say."""
+_LAST_SOUND_FRAMES = 4
+"""How long the sound before a pause is heard at most; the rest of its duration is the pause."""
+
 
 @dataclass(frozen=True)
 class PronouncedWord:
@@ -58,8 +66,8 @@ def word_times(
 ) -> list[Word]:
     """When each word is heard.
 
-    A word lasts from its first sound to the end of its last one, without the pause its punctuation
-    makes. A word without a sound goes with the word before, or, at the beginning, with the next.
+    A word lasts from its first sound to the end of its last one, without the pause after it. A
+    word without a sound goes with the word before, or, at the beginning, with the next.
 
     Args:
         words: whose `phonemes_of` was spoken.
@@ -71,16 +79,24 @@ def word_times(
     Returns:
         Words in their order, no start before the end of the word before.
     """
-    # Phoneme p is token p + 1, so it begins where token p ends.
-    ends = np.maximum(np.cumsum(token_frames) * FRAME_SAMPLES - dropped_samples, 0)
+    phonemes = phonemes_of(words)
+    # Phoneme p is token p + 1: it begins where token p ends.
+    begins = np.cumsum(token_frames) - _EARLY_FRAMES
     times: list[Word] = []
     silent = ""
-    first = 0
+    position = 0
     for word in words:
-        sounds = [first + i for i, phoneme in enumerate(word.phonemes) if _is_sound(phoneme)]
-        first += len(word.phonemes)
+        sounds = [position + i for i, phoneme in enumerate(word.phonemes) if _is_sound(phoneme)]
+        position += len(word.phonemes)
         if sounds and word.text:
-            begin_s, end_s = ends[[sounds[0], sounds[-1] + 1]] / SAMPLE_RATE_HZ + start_s
+            first, last = sounds[0], sounds[-1]
+            end = begins[last + 1]
+            if phonemes[last + 1 : last + 2] != " ":
+                end = min(end, begins[last] + _LAST_SOUND_FRAMES)
+            begin_s, end_s = (
+                start_s + max(0, frame * FRAME_SAMPLES - dropped_samples) / SAMPLE_RATE_HZ
+                for frame in (begins[first], end)
+            )
             text = f"{silent} {word.text}".lstrip()
             silent = ""
             times.append(Word(text=text, start_s=round(begin_s, 3), end_s=round(end_s, 3)))

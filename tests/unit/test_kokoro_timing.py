@@ -23,20 +23,21 @@ def frames_of(
 
 
 def test_a_word_lasts_from_its_first_sound_to_its_last() -> None:
-    """Guards against times that include the blank before, or the pause of the comma after."""
-    words = [("Oh,", "O, "), ("no.", "nO.")]
-    assert frames_of(words, [10, 3, 20, 2, 1, 4, 30, 5]) == [("Oh,", 10, 13), ("no.", 35, 40)]
+    """Guards against times that include the blank before, or the pause after."""
+    words = [("So,", "sO, "), ("old", "Old "), ("Al.", "Al.")]
+    token_frames = [10, 3, 30, 2, 3, 6, 2, 9, 3, 7, 20, 4, 1]
+    assert frames_of(words, token_frames) == [("So,", 8, 15), ("old", 46, 63), ("Al.", 66, 77)]
 
 
 def test_times_are_those_of_the_audio_that_is_sent() -> None:
     """Guards against times of the model's audio: before trimming, without what was said before."""
-    assert frames_of([("Oh.", "O.")], [10, 3, 1, 9], dropped=4, start=100) == [("Oh.", 106, 109)]
+    assert frames_of([("Oh.", "O.")], [10, 3, 1, 9], dropped=4, start=100) == [("Oh.", 104, 107)]
 
 
 def test_what_is_not_said_stays_with_its_neighbour() -> None:
     """Guards against a caption that loses the dash, or shows it for no time."""
     words = [("–", ""), ("Oh", "O "), ("—", "— "), ("no", "n "), ("…", "")]
-    assert frames_of(words, [1] * 8) == [("– Oh —", 1, 2), ("no …", 5, 6)]
+    assert frames_of(words, [5] + [1] * 6) == [("– Oh —", 3, 4), ("no …", 7, 8)]
 
 
 @settings(max_examples=100, deadline=None)
