@@ -52,11 +52,11 @@ class SpeechApp:
 
     def __init__(self, settings: Settings, voices: Voices, speech: Speech) -> None:
         self.stats = Stats()
+        self.admission = Admission(settings.admission_slack_s)
         self._settings = settings
         self._voices = voices
         self._speech = speech
         self._record = recorder(settings)
-        self._admission = Admission(settings.admission_slack_s)
         self._draining = False
         self._connections: set[Connection] = set()
         self._all_gone = asyncio.Event()
@@ -116,7 +116,7 @@ class SpeechApp:
         self.stats.streams_opened += 1
         self.stats.streams_open += 1
         session = Session(
-            self._settings, self._voices, self.stats, self._admission, time.monotonic()
+            self._settings, self._voices, self.stats, self.admission, time.monotonic()
         )
         connection = Connection(
             websocket, session, self._speech, self._settings.peer_timeout_s, self._record
@@ -160,7 +160,7 @@ class SpeechApp:
         )
 
     async def _spoken(self, wanted: BatchRequest, voice: Voice) -> AsyncGenerator[bytes]:
-        demand = self._admission.accept(
+        demand = self.admission.accept(
             Listener(), len(wanted.text) / wanted.speed, time.monotonic()
         )
         if demand is None:
@@ -174,7 +174,7 @@ class SpeechApp:
                     yield part.pcm
             made = True
         finally:
-            self._admission.end(demand, made)
+            self.admission.end(demand, made)
 
     async def _streamed(
         self, header: bytes, first: bytes, speech: AsyncGenerator[bytes]

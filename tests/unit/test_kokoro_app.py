@@ -16,6 +16,7 @@ from kokoro_server.admission import Demand
 from kokoro_server.app import SpeechApp
 from kokoro_server.http_server import listen, make_http_server
 from kokoro_server.messages import Granularity
+from kokoro_server.scheduler import Listener
 from kokoro_server.settings import Settings
 from kokoro_server.speech import Part, Speech
 from kokoro_server.voices import Voice, Voices
@@ -80,6 +81,27 @@ def test_a_failure_inside_is_an_internal_error_and_the_session_goes_on(
     failed = client.post("/invocations", json={"text": "Hi."})
     assert (failed.status_code, failed.json()["code"]) == (500, "internal")
     assert "AttributeError" in caplog.text
+
+
+def test_a_batch_request_is_busy_while_a_listener_needs_the_engine() -> None:
+    """Guards against a batch that makes a conversation stutter, and one that is refused for ever.
+
+    A batch that fails or whose client goes gives its room back.
+    """
+    app = new_app()
+    client = TestClient(app.asgi)
+    for text, work_s in (("Measured.", 9.0), ("In flight. " * 9, 0.0)):
+        demand = app.admission.accept(Listener(), len(text), 0.0)
+        assert demand is not None
+        if work_s:
+            demand.work_s = work_s
+            demand.hand_out(10.0, 0.0)
+            app.admission.end(demand, made=True)
+    refused = client.post("/invocations", json={"text": "Hi. " * 9})
+    assert (refused.status_code, refused.json()["code"]) == (503, "busy")
+    app.admission.end(demand, made=False)
+    for _ in range(2):
+        assert client.post("/invocations", json={"text": "Hi. " * 9}).status_code == 500
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,11 @@ CLIENT_MESSAGES = Path(__file__).parent.parent / "protocol" / "client_messages.j
 VOICES = Voices(["af_heart", "am_michael", "bf_emma", "jf_alpha"], "af_heart")
 
 
-def new_session(stats: Stats | None = None, **limits: Any) -> Session:
+def new_session(
+    stats: Stats | None = None, admission: Admission | None = None, **limits: Any
+) -> Session:
     settings = Settings(model_dir=Path("unused"), **limits)
-    return Session(settings, VOICES, stats or Stats(), Admission(slack_s=1.0), now_s=0.0)
+    return Session(settings, VOICES, stats or Stats(), admission or Admission(0.0), now_s=0.0)
 
 
 def tell(session: Session, now_s: float = 0.0, **message: Any) -> None:
@@ -259,6 +261,74 @@ def test_too_many_requests_are_busy_and_nothing_is_lost() -> None:
     (error,) = drain(session)
     assert (error["code"], error["request_id"]) == ("busy", "c")
     assert [speak(session, 0.0).request_id for _ in range(2)] == ["a", "b"]
+
+
+def test_a_turn_is_busy_while_another_session_has_the_engine() -> None:
+    """Guards against a listener who runs dry for a newcomer, and against room never given back.
+
+    Whether its words were spoken, failed, were cancelled or their session went.
+    """
+
+    def spoken(session: Session, utterance: Utterance) -> None:
+        session.finish(utterance)
+
+    def failed(session: Session, utterance: Utterance) -> None:
+        session.fail(utterance, "internal", "why")
+
+    def cancelled(session: Session, utterance: Utterance) -> None:
+        tell(session, type="cancel", request_id=utterance.request_id)
+
+    def gone(session: Session, utterance: Utterance) -> None:
+        session.connection_lost()
+
+    for end in (spoken, failed, cancelled, gone):
+        stats, admission = Stats(), Admission(0.0)
+        first, second = (new_session(stats, admission) for _ in range(2))
+        tell(first, text="Measured.")
+        measured = first.next_utterance(0.0)
+        assert measured is not None
+        measured.demand.work_s = 0.9
+        measured.demand.hand_out(1.0, 0.0)
+        first.finish(measured)
+        tell(first, now_s=5.0, text="Words. " * 9)
+        utterance = first.next_utterance(5.0)
+        assert utterance is not None
+        tell(second, now_s=5.0, text="Words. " * 9, request_id="b")
+        (error,) = drain(second, 5.0)
+        assert (error["code"], error["request_id"]) == ("busy", "b")
+        assert (stats.requests, stats.refused) == (2, 1)
+        end(first, utterance)
+        tell(second, now_s=5.0, text="Words. " * 9, request_id="b")
+        assert second.next_utterance(5.0) is not None, end.__name__
+
+
+def test_a_cancel_tells_that_nothing_is_played_any_more() -> None:
+    """Guards against a reply after barge-in that waits until the dropped one would have ended.
+
+    The cancel of a request that waits stops no playback, and an unknown id nothing at all; one
+    without an id also stops what has been sent completely and is still heard.
+    """
+    for cancel, plays in (
+        ({}, False),
+        ({"request_id": "a"}, False),
+        ({"request_id": "b"}, True),
+        ({"request_id": "c"}, True),
+    ):
+        session = new_session()
+        tell(session, text="One.", request_id="a")
+        tell(session, text="Two.", request_id="b")
+        utterance = session.next_utterance(0.0)
+        assert utterance is not None
+        utterance.demand.hand_out(9.0, 0.0)
+        tell(session, now_s=1.0, type="cancel", **cancel)
+        assert utterance.demand.listener.plays is plays, cancel
+    session = new_session()
+    tell(session, text="One.")
+    utterance = speak(session, 0.0)
+    utterance.demand.hand_out(9.0, 0.0)
+    drain(session)
+    tell(session, now_s=1.0, type="cancel")
+    assert not utterance.demand.listener.plays
 
 
 def test_too_long_a_text_names_the_limit() -> None:
