@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 from kokoro_server.app import SpeechApp
-from kokoro_server.engine import ModelError
 from kokoro_server.http_server import listen, make_http_server
 from kokoro_server.messages import ProtocolError
+from kokoro_server.onnx_graph import ModelError
 from kokoro_server.settings import Settings, SettingsError
 from kokoro_server.speech import Speech
 from kokoro_server.voices import Voices

@@ -5,16 +5,22 @@ windows of frames. `model/split.py` makes the parts.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime as ort
-from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from kokoro_server.audio import Samples
+from kokoro_server.onnx_graph import (
+    BoundGraph,
+    ExecutionProvider,
+    Graph,
+    ModelError,
+    Stop,
+    Tensors,
+)
 from kokoro_server.voices import Voice
 from kokoro_server.windows import CONTEXT_FRAMES
 
@@ -24,33 +30,8 @@ FRAME_SAMPLES = 600
 """25 ms at 24 kHz: the model's unit of duration."""
 _FEATURES_PER_FRAME, _HARMONICS_PER_FRAME = 2, 120
 _STYLE_SIZE = 256
-
-ExecutionProvider = Literal["cpu", "cuda"]
-_PROVIDERS: dict[ExecutionProvider, tuple[str, dict[str, Any]]] = {
-    "cpu": ("CPUExecutionProvider", {}),
-    # Every length of text is another shape. An exhaustive search, which is the default, would
-    # measure each anew. Not measured on a GPU.
-    "cuda": ("CUDAExecutionProvider", {"cudnn_conv_algo_search": "HEURISTIC"}),
-}
-
-
-class ModelError(Exception):
-    """The model cannot be loaded: a file is not what it should be, or there is no GPU to use."""
-
-
-class StoppedError(Exception):
-    """The synthesis was stopped from another thread."""
-
-
-class Stop:
-    """Stops one synthesis, before or while it runs, from any thread."""
-
-    def __init__(self) -> None:
-        self.options = ort.RunOptions()
-
-    def set(self) -> None:
-        """Make the synthesis end at its next graph node."""
-        self.options.terminate = True
+_GPU_SHAPE_STEP = 16
+"""Frames, to a multiple of which a window is filled up on a GPU."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +75,16 @@ class Statistics:
     variance: Samples
 
 
+@dataclass(frozen=True)
+class Window:
+    """Some frames of a sentence, from `start` to `end` (exclusive), and how to decode them."""
+
+    prosody: Prosody
+    statistics: Statistics
+    start: int
+    end: int
+
+
 class Engine:
     """The loaded model. Its methods block.
 
@@ -115,14 +106,17 @@ class Engine:
             self._tokens: dict[str, int] = json.loads(vocab_file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise ModelError(f"{vocab_file}: {error}") from error
-        self._prosody = _Graph(model_dir / "prosody.onnx", threads, provider)
-        self._generator = _Graph(model_dir / "generator.onnx", threads, provider)
-        self._generator_exact = _Graph(model_dir / "generator-exact.onnx", threads, provider)
-
-    @property
-    def model_sha256(self) -> str:
+        # The generator alone is captured in CUDA graphs: its windows have few shapes.
+        others: ExecutionProvider = "cuda" if provider == "cuda-graphs" else provider
+        self._prosody = Graph(model_dir / "prosody.onnx", threads, others)
+        self._generator_exact = Graph(model_dir / "generator-exact.onnx", threads, others)
+        generator = Graph(model_dir / "generator.onnx", threads, provider)
+        self._generator: Graph | BoundGraph = generator
+        if provider == "cuda-graphs":
+            self._generator = BoundGraph(generator, "cuda")
+        self._shape_step = 1 if provider == "cpu" else _GPU_SHAPE_STEP
+        self.model_sha256 = generator.metadata.get("source_sha256", "")
         """Of the graph that the parts were cut from: which model this is."""
-        return self._generator.source_sha256
 
     def known(self, phonemes: str) -> str:
         """`phonemes` without the characters the model has no token for."""
@@ -178,15 +172,37 @@ class Engine:
         Raises:
             StoppedError: `stop` was set.
         """
-        first = max(0, start - CONTEXT_FRAMES)
-        last = min(prosody.frames, end + CONTEXT_FRAMES)
-        given = _given(prosody, first, last)
-        given |= {
-            "mean": statistics.mean.reshape(1, -1, 1),
-            "variance": statistics.variance.reshape(1, -1, 1),
-        }
-        audio: Samples = self._generator.run(given, stop)["audio"][0]
-        return audio[(start - first) * FRAME_SAMPLES : (end - first) * FRAME_SAMPLES]
+        return self.windows([Window(prosody, statistics, start, end)], stop)[0]
+
+    def windows(self, windows: Sequence[Window], stop: Stop) -> list[Samples]:
+        """Decode windows of several sentences in one run, each as `window` would.
+
+        Raises:
+            StoppedError: `stop` was set.
+            ValueError: with the context they have, they differ in length.
+        """
+        ranges = [self._with_context(window) for window in windows]
+        if len({last - first for first, last in ranges}) != 1:
+            raise ValueError(f"windows of different lengths, with context: {ranges}")
+        given = [
+            _given(window.prosody, *frames) | _norms(window.statistics)
+            for window, frames in zip(windows, ranges, strict=True)
+        ]
+        batch = {name: np.concatenate([one[name] for one in given]) for name in given[0]}
+        audio = self._generator.run(batch, stop)["audio"]
+        return [
+            samples[FRAME_SAMPLES * (window.start - first) : FRAME_SAMPLES * (window.end - first)]
+            for window, (first, _), samples in zip(windows, ranges, audio, strict=True)
+        ]
+
+    def _with_context(self, window: Window) -> tuple[int, int]:
+        """The frames to decode for `window`; a GPU gets few different lengths, by more context."""
+        frames = window.prosody.frames
+        first = max(0, window.start - CONTEXT_FRAMES)
+        last = min(frames, window.end + CONTEXT_FRAMES)
+        length = -(-(last - first) // self._shape_step) * self._shape_step
+        last = min(frames, first + length)
+        return max(0, last - length), last
 
     def _style(self, voice: Voice, phonemes: int) -> Samples:
         """The weighted mean of the parts' styles for a text of so many phonemes."""
@@ -208,57 +224,14 @@ class Engine:
         return self._styles[name]
 
 
-class _Graph:
-    """One of the model's graphs, loaded."""
-
-    def __init__(self, path: Path, threads: int, provider: ExecutionProvider) -> None:
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        # Spinning workers would take the cores from everything else that runs here.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        options.log_severity_level = 4
-        name, provider_options = _PROVIDERS[provider]
-        if provider == "cuda":
-            # CUDA and cuDNN lie in Python packages, where the loader does not look.
-            ort.preload_dlls()
-        try:
-            self._session = ort.InferenceSession(
-                str(path), options, providers=[(name, provider_options)]
-            )
-        except (
-            ort_errors.Fail,
-            ort_errors.InvalidGraph,
-            ort_errors.InvalidProtobuf,
-            ort_errors.NoSuchFile,
-        ) as error:
-            raise ModelError(f"{path}: {error}") from error
-        # ONNX Runtime warns of a provider it cannot use, and goes on with the CPU.
-        if name not in self._session.get_providers():
-            raise ModelError(
-                f"{name} is not active, this would run on {self._session.get_providers()}: "
-                "image variant, GPU, driver and CUDA version must fit"
-            )
-        self._outputs = [output.name for output in self._session.get_outputs()]
-        metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
-        self.source_sha256 = metadata.get("source_sha256", "")
-
-    def run(self, inputs: dict[str, npt.NDArray[Any]], stop: Stop) -> dict[str, Any]:
-        """The outputs by name.
-
-        Raises:
-            StoppedError: `stop` was set.
-        """
-        try:
-            outputs = self._session.run(self._outputs, inputs, stop.options)
-        except ort_errors.Fail:
-            if stop.options.terminate:
-                raise StoppedError from None
-            raise
-        return dict(zip(self._outputs, outputs, strict=True))
+def _norms(statistics: Statistics) -> Tensors:
+    return {
+        "mean": statistics.mean.reshape(1, -1, 1),
+        "variance": statistics.variance.reshape(1, -1, 1),
+    }
 
 
-def _given(prosody: Prosody, start: int, end: int) -> dict[str, npt.NDArray[Any]]:
+def _given(prosody: Prosody, start: int, end: int) -> Tensors:
     """What both generators take, for the frames from `start` to `end`."""
     features = slice(_FEATURES_PER_FRAME * start, _FEATURES_PER_FRAME * end)
     harmonics = slice(_HARMONICS_PER_FRAME * start, _HARMONICS_PER_FRAME * end + 1)

@@ -19,18 +19,11 @@ import numpy as np
 from kokoro_server import audio, text, timing
 from kokoro_server.admission import Demand
 from kokoro_server.audio import Samples
-from kokoro_server.engine import (
-    FRAME_SAMPLES,
-    MAX_PHONEMES,
-    Engine,
-    ExecutionProvider,
-    Prosody,
-    Statistics,
-    Stop,
-)
+from kokoro_server.engine import FRAME_SAMPLES, MAX_PHONEMES, Engine, Prosody, Statistics
 from kokoro_server.engine_queue import EngineQueue
 from kokoro_server.g2p import Pronouncer
 from kokoro_server.messages import Granularity, ProtocolError, Word
+from kokoro_server.onnx_graph import ExecutionProvider, Stop
 from kokoro_server.scheduler import Listener
 from kokoro_server.timing import PronouncedWord, word_times
 from kokoro_server.voices import Voice

@@ -21,7 +21,8 @@ from websockets.exceptions import ConnectionClosed
 
 from kokoro_server.admission import Demand
 from kokoro_server.audio import Samples
-from kokoro_server.engine import Engine, Prosody, Statistics, Stop, StoppedError
+from kokoro_server.engine import Engine, Prosody, Statistics
+from kokoro_server.onnx_graph import Stop, StoppedError
 from kokoro_server.scheduler import Listener
 from kokoro_server.speech import Speech
 from kokoro_server.voices import Voices

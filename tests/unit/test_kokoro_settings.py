@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from kokoro_server.__main__ import main
-from kokoro_server.engine import Engine, ModelError
+from kokoro_server.engine import Engine
 from kokoro_server.messages import ProtocolError
+from kokoro_server.onnx_graph import ModelError
 from kokoro_server.settings import Settings, SettingsError
 from kokoro_server.voices import Voices
 

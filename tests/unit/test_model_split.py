@@ -10,15 +10,12 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
+from bench.speech_distance import snr_db
 from model import build, self_test
 from model.errors import ModelBuildError
 from model.split import split
 
 Tensors = dict[str, NDArray[np.float32]]
-
-
-def snr_db(expected: NDArray[np.float32], found: NDArray[np.float32]) -> float:
-    return self_test._snr_db(expected.ravel(), found.ravel())
 
 
 class Parts:
