@@ -13,6 +13,7 @@ import misaki.en
 import misaki.espeak
 from spacy.language import Language
 
+from kokoro_server.text import without_phonemes
 from kokoro_server.timing import PronouncedWord, phonemes_of
 
 _DIGIT_LENGTH = 5
@@ -52,7 +53,7 @@ class Pronouncer:
         """The words of `text`, each with how it is said in `language`.
 
         Joined by blanks, the words' texts are `text`, but for English phonemes that it gives:
-        `[Kokoro](/kˈOkəɹO/)` is the word Kokoro, said so. Other languages spell such brackets out.
+        `[Kokoro](/kˈOkəɹO/)` is the word Kokoro, said so. In other languages it is the word alone.
 
         Of languages other than English only the pronunciation as a whole is known. It is shared out
         one by one where it has as many words as the text, else by the words' lengths.
@@ -74,7 +75,12 @@ class Pronouncer:
             english = _English(self._nlp, british=language == "en-gb")
             return lambda text: _joined(english(text)[1])
         other = misaki.espeak.EspeakG2P(language=language)
-        return lambda text: _shared_out(text, other(text)[0])
+
+        def say(text: str) -> list[PronouncedWord]:
+            text = without_phonemes(text)
+            return _shared_out(text, other(text)[0])
+
+        return say
 
 
 def _joined(tokens: list[misaki.en.MToken]) -> list[PronouncedWord]:

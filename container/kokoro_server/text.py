@@ -18,6 +18,10 @@ _PICTURES = regex.compile(
     regex.VERSION1,
 )
 _CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Co}\p{Cn}--[\s]]+", regex.VERSION1)
+# As misaki takes it: [word](/phonemes/). Bounded, so that no text takes long to search.
+_LINK = regex.compile(r"\[([^\[\]]{1,100})\]\(([^()]{0,100})\)")
+# For a blank inside a link; a private character, which `_CONTROL` removes from every text.
+_BLANK_IN_LINK = "\ue000"
 _PARAGRAPH = regex.compile(r"\s*\n\s*\n\s*")
 _SENTENCE_END = regex.compile(r"""[.!?…。！？]+["'”’»)\]]*\s+""")
 _CLAUSE_END = regex.compile(r"[,;:—–]\s")
@@ -38,19 +42,30 @@ class Piece:
 def pieces(text: str) -> Iterator[Piece]:
     """Split `text` at sentences, and long sentences at clauses, else between words.
 
-    Nothing but emoji and control characters is lost; white space becomes single blanks. Pieces
-    are at most `MAX_PIECE_CHARS` long.
+    Nothing but emoji and control characters is lost; white space becomes single blanks. A word that
+    comes with its phonemes, `[Kokoro](/kˈOkəɹO/)`, is one word, whatever is in it. Pieces are at
+    most `MAX_PIECE_CHARS` long.
     """
     text = _CONTROL.sub("", _PICTURES.sub(" ", text))
+    text = _LINK.sub(lambda link: _BLANK_IN_LINK.join(link[0].split()), text)
     for paragraph in _PARAGRAPH.split(text):
         for sentence in _sentences(" ".join(paragraph.split())):
             rest = sentence
             while len(rest) > MAX_PIECE_CHARS:
                 cut, pause_s = _cut(rest)
-                yield Piece(rest[:cut].rstrip(), pause_s)
+                yield Piece(_with_blanks(rest[:cut].rstrip()), pause_s)
                 rest = rest[cut:].lstrip()
             if rest:
-                yield Piece(rest, SENTENCE_PAUSE_S)
+                yield Piece(_with_blanks(rest), SENTENCE_PAUSE_S)
+
+
+def without_phonemes(text: str) -> str:
+    """`text` with the words alone of those that come with their phonemes."""
+    return _LINK.sub(r"\1", text)
+
+
+def _with_blanks(piece: str) -> str:
+    return piece.replace(_BLANK_IN_LINK, " ")
 
 
 def _sentences(paragraph: str) -> Iterator[str]:

@@ -29,6 +29,7 @@ def texts(text: str) -> list[str]:
         ("A heading\n\nwrapped\nlines here", ["A heading", "wrapped lines here"]),
         ("Wait... what?  Oh.", ["Wait... what?", "Oh."]),
         (" \n ", []),
+        ("Hi [Dr. No. Yes](/nˈO. jˈɛs, nˈO/). Oh.", ["Hi [Dr. No. Yes](/nˈO. jˈɛs, nˈO/).", "Oh."]),
     ],
 )
 def test_sentences_end_where_a_reader_would_pause(text: str, expected: list[str]) -> None:
@@ -53,6 +54,15 @@ def test_a_long_sentence_is_split_at_clauses() -> None:
     assert split[-1].pause_s == SENTENCE_PAUSE_S
 
 
+def test_a_word_with_its_phonemes_is_never_cut() -> None:
+    """Guards against a voice that reads out half a bracket and the slashes in it."""
+    word = "[New York, New York](/nu jˈɔɹk, nu jˈɔɹk/)"
+    split = texts(" ".join([word] * 40))
+    assert len(split) > 1
+    assert " ".join(split) == " ".join([word] * 40)
+    assert all(piece.startswith("[") and piece.endswith(")") for piece in split)
+
+
 def test_words_without_punctuation_are_split_between_words() -> None:
     """Guards against losing words, and against pauses inside a phrase."""
     words = " ".join(f"word{number}" for number in range(150))
@@ -62,7 +72,7 @@ def test_words_without_punctuation_are_split_between_words() -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.text(alphabet="abcD .,!?;\n'\"-12", max_size=1500))
+@given(st.text(alphabet="abcD .,!?;\n'\"-12[](/)", max_size=1500))
 def test_nothing_is_lost_whatever_the_text(text: str) -> None:
     """Guards against a cut that drops a character or makes a piece too long, or empty."""
     split = texts(text)
