@@ -121,7 +121,7 @@ class Admission:
             return True
         everybody = [*self._in_flight.items(), (newcomer.listener, [newcomer])]
         needs = [
-            (max(0.0, listener.dry_s - now_s), self._owed_s(listener, demands))
+            (listener.left_s(now_s), self._owed_s(listener, demands))
             for listener, demands in everybody
         ]
         # The surplus of work over time rises from where a listener's buffer ends to where what it

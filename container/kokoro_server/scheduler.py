@@ -34,6 +34,10 @@ class Listener:
         self.turn_audio_s = 0.0
         """Seconds of audio handed out in this turn; `Admission` says when one begins."""
 
+    def left_s(self, now_s: float) -> float:
+        """Seconds of audio that it has left to play."""
+        return max(0.0, self.dry_s - now_s)
+
     def wants(self, since_s: float) -> None:
         """The utterance that is made next arrived at `since_s`."""
         if self.dry_s <= since_s:

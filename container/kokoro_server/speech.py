@@ -27,7 +27,12 @@ from kokoro_server.onnx_graph import ExecutionProvider, Stop
 from kokoro_server.scheduler import Listener
 from kokoro_server.timing import PronouncedWord, word_times
 from kokoro_server.voices import Voice
-from kokoro_server.windows import Windows, spoken_frames
+from kokoro_server.windows import (
+    LONGEST_FRAMES,
+    LONGEST_SHARED_FRAMES,
+    Windows,
+    spoken_frames,
+)
 
 
 @dataclass(frozen=True)
@@ -169,7 +174,11 @@ class Speech:
             yield 0, samples
             return
         start, end = spoken_frames(prosody.token_frames)
-        windows = Windows(start, end)
-        while (window := windows.next()) is not None:
+        windows = Windows(start, end, demand.listener.left_s(time.monotonic()))
+        while True:
+            shared = self._queue.others_wait(demand)
+            window = windows.next(LONGEST_SHARED_FRAMES if shared else LONGEST_FRAMES)
+            if window is None:
+                return
             decode = partial(self._engine.window, prosody, statistics, *window)
             yield start, await self._queue.run(demand, decode)

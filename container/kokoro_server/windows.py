@@ -11,9 +11,13 @@ import numpy.typing as npt
 CONTEXT_FRAMES = 4
 """Decoded on either side of a window and thrown away: with four, what is left equals the decoding
 of the whole sentence within rounding (106 dB; with three 57)."""
+FRAME_S = 0.025
 FIRST_FRAMES = 20
 GROWTH = 1.5
 LONGEST_FRAMES = 192
+LONGEST_SHARED_FRAMES = 64
+"""While the work of other listeners waits: a window is not interrupted, so a longer one makes them
+wait longer, and a shorter one has more context for its length (chosen by `bench.scheduling`)."""
 _LEAD_FRAMES = 6
 
 
@@ -23,12 +27,14 @@ class Windows:
     Args:
         start: the first frame to decode.
         end: the frame after the last; greater than `start`.
+        buffer_s: what the listener has left to play, in seconds: who has much can wait for a longer
+            first window.
     """
 
-    def __init__(self, start: int, end: int) -> None:
+    def __init__(self, start: int, end: int, buffer_s: float = 0.0) -> None:
         self._start = start
         self._end = end
-        self._frames = float(FIRST_FRAMES)
+        self._frames = min(max(FIRST_FRAMES, GROWTH * buffer_s / FRAME_S), LONGEST_FRAMES)
 
     def next(self, longest_frames: int = LONGEST_FRAMES) -> tuple[int, int] | None:
         """The next window, its first frame and the one after its last; None when all is cut.

@@ -10,18 +10,20 @@ from hypothesis import strategies as st
 from kokoro_server.windows import (
     CONTEXT_FRAMES,
     FIRST_FRAMES,
+    FRAME_S,
     LONGEST_FRAMES,
     Windows,
     spoken_frames,
 )
 
-FRAME_S = 0.025
 # Two threads on two CPU cores, measured: seconds for each window and for each frame of it.
 WINDOW_S, FRAME_WORK_S = 0.02, 0.0066
 
 
-def cut(start: int, end: int, longest_frames: int = LONGEST_FRAMES) -> list[tuple[int, int]]:
-    windows = Windows(start, end)
+def cut(
+    start: int, end: int, longest_frames: int = LONGEST_FRAMES, buffer_s: float = 0.0
+) -> list[tuple[int, int]]:
+    windows = Windows(start, end, buffer_s)
     found = []
     while (window := windows.next(longest_frames)) is not None:
         found.append(window)
@@ -47,13 +49,21 @@ def test_the_first_window_is_short_and_the_last_not_tiny() -> None:
     assert max(end - start for start, end in cut(0, 1200)) <= LONGEST_FRAMES + FIRST_FRAMES // 2
 
 
+def test_who_has_much_to_play_gets_long_windows_at_once() -> None:
+    """A short first window where nobody waits for it: a tenth more work for a whole reply."""
+    assert [end - start for start, end in cut(0, 500, buffer_s=2.0)] == [120, 180, 200]
+    assert cut(0, 500, buffer_s=0.1) == cut(0, 500)
+    assert cut(0, 500, buffer_s=60.0)[0] == (0, LONGEST_FRAMES)
+
+
 @pytest.mark.parametrize("frames", range(30, 1000, 7))
-def test_playback_from_the_first_window_on_never_runs_dry(frames: int) -> None:
+@pytest.mark.parametrize("buffer_s", [0.0, 0.5, 2.0])
+def test_playback_never_runs_dry(frames: int, buffer_s: float) -> None:
     """Windows that grow too fast: what is there has been played before the next is made."""
-    dry_s = now_s = 0.0
-    for number, (start, end) in enumerate(cut(0, frames)):
+    dry_s, now_s = buffer_s, 0.0
+    for number, (start, end) in enumerate(cut(0, frames, buffer_s=buffer_s)):
         now_s += WINDOW_S + FRAME_WORK_S * (end - start + 2 * CONTEXT_FRAMES)
-        if number == 0:
+        if number == 0 and not buffer_s:
             dry_s = now_s
         assert now_s <= dry_s
         dry_s += FRAME_S * (end - start)
