@@ -138,6 +138,11 @@ bench: .venv/dev.stamp
 	$(BIN)/python -m bench.first_words --out bench/results/first_words.md
 	$(BIN)/python -m bench.chunker --out bench/results/chunker.md
 
+## make calibrate    decode the calibration's sentences in all voices and fit the table of statistics (an hour of CPU)
+.PHONY: calibrate
+calibrate: .venv/local.stamp
+	cd container && ../$(BIN)/python -m model && ../$(BIN)/python -m calibration
+
 ## make help         this list
 .PHONY: help
 help:
