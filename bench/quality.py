@@ -1,0 +1,319 @@
+"""Does speech in windows sound like speech decoded whole? Every voice is asked.
+
+    python -m bench.quality [--out bench/results/windows.md] [--samples bench/results/windows]
+        [--voices NAME …] [--sentences 5] [--processes 2]
+
+Each voice says sentences of its language (quality_texts.toml) in windows, with predicted
+statistics, and whole, with exact ones. Their distances (`bench.speech_distance`) are held to the
+limits of `bench.quality_gate`. The windows are also held against the predicted statistics without
+windows, where nothing but rounding may differ, and, in English, whisper's words against those it
+hears in the whole. Ends with 1 if anything is outside the limits.
+"""
+
+import argparse
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import av
+import numpy as np
+
+from bench.quality_gate import MAX_DB, MAX_WORD_ERROR_RATE, MIN_SNR_DB, Measured, Verdicts
+from bench.speech_distance import (
+    SAMPLE_RATE_HZ,
+    beginning,
+    join_step_db,
+    loudness_difference_db,
+    mel_distance_db,
+    snr_db,
+)
+from kokoro_server.audio import Samples, to_pcm
+from kokoro_server.engine import FRAME_SAMPLES, Engine
+from kokoro_server.g2p import Pronouncer
+from kokoro_server.onnx_graph import Stop
+from kokoro_server.statistics import TABLE_PATH, StatisticsTable
+from kokoro_server.voices import Voice, Voices
+from kokoro_server.windows import Windows, spoken_frames
+from model.manifest import default_model_dir
+from tests.hearing import spoken_words, transcribe, word_error_rate
+
+TEXTS: dict[str, list[str]] = tomllib.loads(
+    (Path(__file__).parent / "quality_texts.toml").read_text(encoding="utf-8")
+)
+"""Language, as espeak names it, to sentences."""
+BEGINNING_S = 0.6
+OTHER_SPEEDS = (0.75, 1.3)
+SAMPLE_PAIRS_OF_A_KIND = 3
+MAX_SAMPLE_S = 5.0
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """One sentence to say."""
+
+    voice: Voice
+    text: str
+    speed: float = 1.0
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """One utterance decoded in three ways, 24 kHz, each of the frames that windows are cut from.
+
+    Arguments:
+        whole: with exact statistics.
+        unwindowed: with predicted ones, in one piece.
+        windowed: with the same, in windows.
+        joins: the first samples of the windows after the first.
+        cost: CPU time of the windows as a share of the whole's, prosody included in both.
+    """
+
+    whole: Samples
+    unwindowed: Samples
+    windowed: Samples
+    joins: list[int]
+    cost: float
+
+
+class Renderer:
+    """The engine and the statistics as the server uses them, on one thread.
+
+    Args:
+        model_dir: what `python -m model` built.
+    """
+
+    def __init__(self, model_dir: Path) -> None:
+        self._engine = Engine(model_dir, threads=1)
+        self._table = StatisticsTable.load(TABLE_PATH, self._engine.model_sha256)
+        self._pronouncer = Pronouncer()
+
+    def render(self, utterance: Utterance) -> Rendering:
+        """Decode `utterance` in the three ways.
+
+        Raises:
+            ValueError: its voice is not calibrated.
+        """
+        engine, stop = self._engine, Stop()
+        phonemes = engine.known(self._pronouncer.phonemes(utterance.text, utterance.voice.language))
+        began_s = time.process_time()
+        prosody = engine.prosody(phonemes, utterance.voice, utterance.speed, stop)
+        prosody_s = time.process_time() - began_s
+
+        began_s = time.process_time()
+        whole, _ = engine.whole(prosody, stop)
+        whole_s = time.process_time() - began_s
+
+        began_s = time.process_time()
+        statistics = self._table.predict(prosody, utterance.voice)
+        if statistics is None:
+            raise ValueError(f"voice: {utterance.voice.name} is not calibrated")
+        first, end = spoken_frames(prosody.token_frames)
+        spans = list(iter(Windows(first, end).next, None))
+        pieces = [engine.window(prosody, statistics, *span, stop) for span in spans]
+        windows_s = time.process_time() - began_s
+
+        unwindowed = engine.window(prosody, statistics, first, end, stop)
+        return Rendering(
+            whole=whole[FRAME_SAMPLES * first : FRAME_SAMPLES * end],
+            unwindowed=unwindowed,
+            windowed=np.concatenate(pieces),
+            joins=[FRAME_SAMPLES * (start - first) for start, _ in spans[1:]],
+            cost=(prosody_s + windows_s) / (prosody_s + whole_s),
+        )
+
+    def measure(self, utterance: Utterance) -> Measured:
+        """Decode `utterance`, compare, and listen if it is English.
+
+        Raises:
+            ValueError: its voice is not calibrated.
+        """
+        rendering = self.render(utterance)
+        whole, windowed = rendering.whole, rendering.windowed
+        heard_words = wrong_words = 0
+        if utterance.voice.language.startswith("en-"):
+            heard = transcribe(whole, SAMPLE_RATE_HZ)
+            heard_words = len(spoken_words(heard))
+            wrong_words = round(
+                heard_words * word_error_rate(heard, transcribe(windowed, SAMPLE_RATE_HZ))
+            )
+        return Measured(
+            voice=utterance.voice.name,
+            language=utterance.voice.language,
+            text=utterance.text,
+            speed=utterance.speed,
+            duration_s=len(whole) / SAMPLE_RATE_HZ,
+            mel_db=mel_distance_db(whole, windowed),
+            beginning_db=mel_distance_db(*beginning(whole, windowed, BEGINNING_S)),
+            loudness_db=loudness_difference_db(whole, windowed),
+            join_step_db=join_step_db(rendering.unwindowed, windowed, rendering.joins),
+            snr_db=snr_db(rendering.unwindowed, windowed),
+            heard_words=heard_words,
+            wrong_words=wrong_words,
+            cost=rendering.cost,
+        )
+
+
+def utterances(voices: Sequence[Voice], sentences: int) -> list[Utterance]:
+    """`sentences` at speed 1 and one at each of `OTHER_SPEEDS` from every voice.
+
+    The voices of a language begin at different places of its texts, so that together they say all.
+    """
+    planned = []
+    taken: dict[str, int] = {}
+    speeds = [1.0] * sentences + list(OTHER_SPEEDS)
+    for voice in voices:
+        texts = TEXTS[voice.language]
+        first = taken.get(voice.language, 0)
+        planned += [
+            Utterance(voice, texts[(first + offset) % len(texts)], speed)
+            for offset, speed in enumerate(speeds)
+        ]
+        taken[voice.language] = first + len(speeds)
+    return planned
+
+
+def measure_all(
+    planned: Sequence[Utterance], model_dir: Path, processes: int
+) -> Iterator[Measured]:
+    """Measure every utterance, in order, on `processes` cores."""
+    with ProcessPoolExecutor(processes, initializer=_start, initargs=(model_dir,)) as pool:
+        yield from pool.map(_measure, planned)
+
+
+_renderer: Renderer  # of a process that `measure_all` started
+
+
+def _start(model_dir: Path) -> None:
+    global _renderer
+    _renderer = Renderer(model_dir)
+
+
+def _measure(utterance: Utterance) -> Measured:
+    return _renderer.measure(utterance)
+
+
+def sample_choice(measured: Sequence[Measured]) -> dict[str, Measured]:
+    """The pairs worth listening to, by name: the furthest apart, and ordinary ones.
+
+    No two are of the same language and kind; none is longer than `MAX_SAMPLE_S`.
+    """
+    ranked = sorted(
+        (one for one in measured if one.speed == 1.0 and one.duration_s <= MAX_SAMPLE_S),
+        key=lambda one: -one.mel_db,
+    )
+    middle = len(ranked) // 2
+    chosen: dict[str, Measured] = {}
+    for kind, candidates in (("worst", ranked), ("median", ranked[middle:])):
+        of_language: dict[str, Measured] = {}
+        for one in candidates:
+            of_language.setdefault(one.language, one)
+        for one in list(of_language.values())[:SAMPLE_PAIRS_OF_A_KIND]:
+            chosen[f"{kind}-{one.voice}"] = one
+    return chosen
+
+
+def write_flac(path: Path, samples: Samples) -> None:
+    """Write 24 kHz samples as 16-bit FLAC."""
+    with av.open(str(path), "w") as file:
+        stream = file.add_stream("flac", rate=SAMPLE_RATE_HZ, layout="mono")
+        pcm = np.frombuffer(to_pcm(samples), "<i2")
+        frame = av.AudioFrame.from_ndarray(pcm[np.newaxis], format="s16", layout="mono")
+        frame.sample_rate = SAMPLE_RATE_HZ
+        file.mux([*stream.encode(frame), *stream.encode(None)])
+
+
+def report(
+    measured: Sequence[Measured], pairs: dict[str, Measured], command: str, took_s: float
+) -> str:
+    """The results as Markdown."""
+    verdicts = Verdicts.of(measured)
+    speech_s = sum(one.duration_s for one in measured)
+    limits = ", ".join(f"{name} ≤ {limit:g}" for name, limit in MAX_DB.items())
+    lines = [
+        "# Windows against the whole sentence",
+        "",
+        f"`{command}`, {date.today()}; {len(measured)} utterances, {speech_s:.0f} s of speech, "
+        f"measured in {took_s / 60:.0f} minutes. Sentences of 8 words or more in windows with "
+        "predicted statistics, against the whole sentence with exact ones.",
+        "",
+        "Two numbers are the mean over the utterances and the 95th percentile over them. Loudness "
+        "is, of one utterance, the 95th percentile of the difference in steps of 50 ms. Join (the "
+        "largest step) and SNR (the smallest) hold the windows against the same statistics without "
+        "windows. WER holds what whisper hears against what it hears in the whole (English). CPU "
+        "is what the windows take more than the whole, the median.",
+        "",
+        f"Limits: {limits}, SNR ≥ {MIN_SNR_DB:g} dB, WER ≤ {MAX_WORD_ERROR_RATE:.0%}.",
+        "",
+        verdicts.table(),
+    ]
+    if pairs:
+        lines += [
+            "Pairs to listen to, each as whole and as windows: the furthest apart of all that are "
+            f"at most {MAX_SAMPLE_S:g} s long, and ordinary ones.",
+            "",
+            "| pair | mel, dB | first 0.6 s, dB | loudness, dB | text |",
+            "| --- | --- | --- | --- | --- |",
+            *(
+                f"| {name} | {one.mel_db:.2f} | {one.beginning_db:.2f} | {one.loudness_db:.2f} "
+                f"| {one.text} |"
+                for name, one in pairs.items()
+            ),
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Measure, print the tables, and write them, and the pairs, where the arguments say."""
+    parser = argparse.ArgumentParser(prog="python -m bench.quality", description=__doc__)
+    parser.add_argument("--voices", nargs="+", help="instead of all that are served")
+    parser.add_argument("--sentences", type=int, default=5, help="of each voice at speed 1")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--samples", type=Path, help="a folder for pairs to listen to")
+    arguments = parser.parse_args()
+
+    model_dir = default_model_dir("packages")
+    served = Voices.in_directory(model_dir, "af_heart")
+    voices = [served.resolve(name) for name in arguments.voices or served.names]
+    planned = utterances(voices, arguments.sentences)
+    began_s = time.monotonic()
+    measured = []
+    for one in measure_all(planned, model_dir, arguments.processes):
+        measured.append(one)
+        print(
+            f"{len(measured)}/{len(planned)} {one.voice} speed {one.speed:g} {one.words} words: "
+            f"mel {one.mel_db:.2f} beginning {one.beginning_db:.2f} loudness {one.loudness_db:.2f} "
+            f"dB, {one.wrong_words} wrong words",
+            file=sys.stderr,
+            flush=True,
+        )
+    took_s = time.monotonic() - began_s
+
+    pairs: dict[str, Measured] = {}
+    if arguments.samples:
+        pairs = sample_choice(measured)
+        arguments.samples.mkdir(parents=True, exist_ok=True)
+        renderer = Renderer(model_dir)
+        for name, one in pairs.items():
+            rendering = renderer.render(Utterance(served.resolve(one.voice), one.text))
+            write_flac(arguments.samples / f"{name}-whole.flac", rendering.whole)
+            write_flac(arguments.samples / f"{name}-windows.flac", rendering.windowed)
+
+    result = report(
+        measured, pairs, f"python -m bench.quality --sentences {arguments.sentences}", took_s
+    )
+    print(result)
+    if arguments.out:
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        arguments.out.write_text(result)
+    return 1 if Verdicts.of(measured).failures() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
