@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from calibration.collect import collect, texts_sha256
@@ -37,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
         data_dir = options.data_dir or options.model_dir.parent / name
         collect(options.model_dir, data_dir, options.processes)
         print(fit(data_dir, model_sha256, options.out).model_dump_json(indent=1))
-    except (ModelError, OSError) as error:
+    except (ModelError, BrokenProcessPool, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

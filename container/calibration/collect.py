@@ -137,20 +137,23 @@ def collect(model_dir: Path, data_dir: Path, processes: int) -> None:
         processes: how many work at once, one thread each.
 
     Raises:
-        ModelError: the model cannot be loaded.
+        BrokenProcessPool: a process was killed, or could not load the model.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
     jobs = jobs_for(voices_in(model_dir))
     waiting = [job for job in jobs if not (data_dir / job.file_name).exists()]
-    with ProcessPoolExecutor(
+    pool = ProcessPoolExecutor(
         processes,
         multiprocessing.get_context("spawn"),
         initializer=_load_engine,
         initargs=(model_dir,),
-    ) as pool:
+    )
+    try:
         first = len(jobs) - len(waiting) + 1
         for number, _ in enumerate(pool.map(partial(_work, data_dir), waiting), first):
             print(f"\r{number} of {len(jobs)} sentences", end="", file=sys.stderr, flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
     print(f"\nthe results are in {data_dir}", file=sys.stderr)
 
 
