@@ -61,7 +61,8 @@ def pieces(text: str) -> Iterator[Piece]:
 
 def without_phonemes(text: str) -> str:
     """`text` with the words alone of those that come with their phonemes."""
-    return _LINK.sub(r"\1", text)
+    words: str = _LINK.sub(r"\1", text)
+    return words
 
 
 def _with_blanks(piece: str) -> str:

@@ -189,6 +189,36 @@ async def test_pipelined_requests_are_answered_in_order_and_heard(server: Server
     assert server.get("/stats").json()["streams_opened"] == opened + 1
 
 
+async def test_words_are_heard_at_their_times(server: Server) -> None:
+    """Guards against captions that run ahead, and count from the wrong zero in a second sentence.
+
+    What is cut out at a phrase's times, and 0.03 s around it, must be the phrase; 0.15 s earlier or
+    later, whisper hears something else.
+    """
+    text = "Small boats came back with fish for the market. She bought a large house by the sea."
+    async with session(server) as websocket:
+        await speak(websocket, text=text, timestamps=True)
+        words: list[Any] = []
+        heard = b""
+        while (
+            not isinstance(frame := await next_event(websocket), dict) or "elapsed_s" not in frame
+        ):
+            if isinstance(frame, bytes):
+                heard += frame
+            elif frame["type"] == "timing":
+                assert all(word["start_s"] >= len(heard) / 2 / RATE_HZ for word in frame["words"])
+                words += frame["words"]
+    assert " ".join(word["text"] for word in words) == text
+    moments = [moment for word in words for moment in (word["start_s"], word["end_s"])]
+    assert moments == sorted(moments)
+    assert moments[-1] <= frame["total_duration_s"]
+    for first, last in ((0, 1), (2, 5), (7, 8), (11, 13)):
+        begin_s, end_s = words[first]["start_s"] - 0.03, words[last]["end_s"] + 0.03
+        phrase = " ".join(word["text"] for word in words[first : last + 1])
+        cut = samples(heard)[round(begin_s * RATE_HZ) : round(end_s * RATE_HZ)]
+        assert wrong_words(phrase, np.pad(cut, RATE_HZ // 4)) == 0, phrase
+
+
 async def test_a_long_request_is_heard_from_its_first_sentence_on(server: Server) -> None:
     """Guards against making all of a text before the first byte, and against a `/ping` that waits.
 
