@@ -46,9 +46,9 @@ class Settings(BaseModel):
     max_buffered_audio_s: float = Field(10.0, gt=0)
     """How far synthesis may run ahead of a slow reader, per session."""
     admission_slack_s: float = Field(0.5, ge=0)
-    """How much more work than time there may be before a new turn is refused as `busy`.
+    """How many seconds of work there may be too much before a new turn is refused as `busy`.
 
-    The test compares estimates, so 0 refuses some whom there is room for. More lets more in, and
+    What is compared are estimates, so 0 refuses some whom there is room for. More lets more in, and
     listeners then wait that much longer, for their first sound or in the middle of speech.
     """
     max_request_age_s: float = Field(30.0, gt=0)

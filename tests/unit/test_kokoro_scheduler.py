@@ -252,9 +252,9 @@ def test_nothing_is_refused_before_anything_was_measured() -> None:
 def test_slack_is_how_much_too_much_may_be() -> None:
     """Guards against a setting without effect."""
     for slack_s, taken in ((0.9, False), (1.1, True)):
-        admission = measured(0.55, slack_s)
+        admission = measured(0.525, slack_s)
         assert admission.accept(Listener(), 10.0, 0.0) is not None
-        # Eleven seconds of work for ten of audio.
+        # 10.5 s of work for 10 s of audio, of which half a second is not promised.
         assert (admission.accept(Listener(), 10.0, 0.0) is not None) is taken
 
 
