@@ -45,6 +45,8 @@ class Invocation(_ClientMessage):
     voice: str | None = Field(None, min_length=1, max_length=200)
     speed: float = Field(1.0, ge=0.5, le=2.0)
     format: Literal["pcm16"] = "pcm16"
+    timestamps: bool = False
+    """Whether to tell when each word is heard; not in mode batch, where nobody knows."""
 
 
 class Prompt(Invocation):
@@ -187,6 +189,22 @@ class Sentence(_Event):
     start_s: float
 
 
+class Word(BaseModel):
+    """A spoken word, with its punctuation, and when it is heard in this reply's audio."""
+
+    text: str
+    start_s: float
+    end_s: float
+
+
+class Words(_Event):
+    """The words of sentence `seq`, or of a part of it, in the audio that follows."""
+
+    type: Literal["words"] = "words"
+    seq: int
+    words: list[Word]
+
+
 class AudioStreamStart(_Event):
     """Audio follows: mono 16-bit little-endian samples."""
 
@@ -261,6 +279,7 @@ type ServerEvent = (
     AgentStart
     | TextDelta
     | Sentence
+    | Words
     | AudioStreamStart
     | AudioChunk
     | AudioStreamEnd

@@ -18,10 +18,12 @@ from voice_agent.messages import (
     Sentence,
     ServerEvent,
     TextDelta,
+    Word,
+    Words,
 )
 from voice_agent.model import BlockEnd, ChatHistory, Text
 from voice_agent.speech.errors import SpeechError, SpeechInputError
-from voice_agent.speech.protocol import Audio
+from voice_agent.speech.protocol import Audio, Timing
 from voice_agent.speech.session import SpeechSession, Utterance
 from voice_agent.timeline import Timeline
 
@@ -166,6 +168,7 @@ class Turn:
                 f"{self._speech_id}.{seq}",
                 voice=self._voice,
                 speed=self._request.speed,
+                timestamps=self._request.timestamps,
             )
             self._unheard.add(utterance)
             await self._sent.put(_Sent(seq, sentence, utterance))
@@ -174,9 +177,13 @@ class Turn:
     async def _listen(self) -> None:
         while (sent := await self._sent.get()) is not None:
             try:
+                timing: Timing | None = None
                 async for event in sent.utterance:
-                    if isinstance(event, Audio):
-                        await self._forward(sent.seq, sent.text, event.data)
+                    if isinstance(event, Timing):
+                        timing = event
+                    elif isinstance(event, Audio):
+                        await self._forward(sent.seq, sent.text, event.data, timing)
+                        timing = None
             except SpeechInputError as error:
                 if error.code != "unreadable":
                     raise
@@ -197,7 +204,9 @@ class Turn:
             await self._forward(seq, reply, audio)
         await self.end_audio()
 
-    async def _forward(self, seq: int, text: str, audio: bytes) -> None:
+    async def _forward(
+        self, seq: int, text: str, audio: bytes, timing: Timing | None = None
+    ) -> None:
         for start in range(0, len(audio), MAX_AUDIO_FRAME_BYTES):
             data = audio[start : start + MAX_AUDIO_FRAME_BYTES]
             if not self._audio_started:
@@ -208,10 +217,22 @@ class Turn:
                 await self._emit(
                     Sentence(request_id=self.request_id, seq=seq, text=text, start_s=start_s)
                 )
+            if timing is not None:
+                await self._emit(self._words(seq, timing))
+                timing = None
             await self._emit(
                 AudioChunk(request_id=self.request_id, seq=self._audio_chunks, data=data)
             )
             self._audio_chunks += 1
+
+    def _words(self, seq: int, timing: Timing) -> Words:
+        """The times in a sentence's audio as times in the reply's."""
+        start_s = self.timeline.start_s(seq)
+        words = [
+            Word(text=word.text, start_s=start_s + word.start_s, end_s=start_s + word.end_s)
+            for word in timing.words
+        ]
+        return Words(request_id=self.request_id, seq=seq, words=words)
 
     async def _stop_speech(self) -> None:
         for utterance in self._unheard:

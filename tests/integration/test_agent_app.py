@@ -194,6 +194,30 @@ async def test_a_turn_has_its_events_in_order(agent) -> None:
     assert metrics["ttfa_s"] <= metrics["total_s"]
 
 
+async def test_words_have_their_times_in_the_replys_audio(agent) -> None:
+    """Captions from the container count from each sentence's own zero: shown so, they run ahead."""
+
+    async def timed(ws: ServerConnection, message: dict[str, object]) -> None:
+        await start(ws, message["request_id"])
+        for position, word in enumerate(str(message["text"]).split()):
+            if message.get("timestamps"):
+                words = [{"text": word, "start_s": position / 10, "end_s": position / 10 + 0.1}]
+                event = {"type": "timing", "request_id": message["request_id"], "words": words}
+                await ws.send(json.dumps(event))
+            await ws.send(bytes(4800))  # 0.1 s
+        await complete(ws, message["request_id"])
+
+    agent.container.behaviour = timed
+    async with AgentSocket(agent.url) as socket:
+        events = await turn(socket, timestamps=True)
+        assert "words" not in kinds(await turn(socket))
+    told = [word for event in events if event["type"] == "words" for word in event["words"]]
+    assert " ".join(word["text"] for word in told) == REPLY
+    assert [round(word["start_s"], 4) for word in told] == [n / 10 for n in range(len(told))]
+    spoken = [kind for kind in kinds(events) if kind in ("sentence", "words", "audio")]
+    assert spoken[:5] == ["sentence", "words", "audio", "words", "audio"]
+
+
 BAD_FRAMES: list[tuple[str | bytes, str, str]] = [
     (b'{"type": "prompt", "prompt": "Hello?"}', "invalid", "binary"),
     (b"", "invalid", "binary"),

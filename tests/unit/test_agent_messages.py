@@ -61,6 +61,7 @@ PROMPT = {"type": "prompt", "prompt": "Hi"}
         (PROMPT | {"speed": 2.5}, ["speed", "2", "2.5"]),
         (PROMPT | {"speed": True}, ["speed", "True"]),
         (PROMPT | {"voice": ""}, ["voice"]),
+        (PROMPT | {"timestamps": "word"}, ["timestamps", "boolean", "word"]),
         (PROMPT | {"request_id": "x" * 129}, ["request_id", "128"]),
         ({"type": "interrupt"}, ["played_s"]),
         ({"type": "interrupt", "played_s": "1"}, ["played_s", "number"]),
