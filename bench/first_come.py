@@ -1,0 +1,11 @@
+"""`python -m bench.first_come serve …`: the server with a queue instead of deadlines, to compare."""
+
+import sys
+
+from bench.scheduling import FirstComeFirstServed
+from kokoro_server import engine_queue
+from kokoro_server.__main__ import main
+
+if __name__ == "__main__":
+    engine_queue.Scheduler = FirstComeFirstServed  # type: ignore[assignment,misc]
+    sys.exit(main())

@@ -1,0 +1,422 @@
+"""Who is served next, simulated: deadlines and windows against queues and locks.
+
+    python -m bench.scheduling [--out bench/results/scheduling.md]
+
+A discrete-event simulation of speaking sessions on one engine. The server's own `Scheduler`,
+`Listener`, `Admission` and `Windows` decide; what work costs and how long sentences are is given
+(`bench.server` measures both, and compares what comes of it with the real server).
+"""
+
+import argparse
+import heapq
+import itertools
+import math
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from unittest.mock import patch
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+
+from bench.turns import Turn, turns
+from kokoro_server.admission import Admission, Demand
+from kokoro_server.scheduler import Listener, Scheduler
+from kokoro_server.settings import Settings
+from kokoro_server.windows import (
+    CONTEXT_FRAMES,
+    FRAME_S,
+    LONGEST_FRAMES,
+    LONGEST_SHARED_FRAMES,
+    Windows,
+)
+
+SESSIONS = range(1, 9)
+RUN_S = 3600.0
+SLACK_S = Settings.model_fields["admission_slack_s"].default
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds that work takes: so many, and so many for each frame.
+
+    The defaults fit sentences of 3 to 33 words on 2 CPU cores with 2 threads, before the engine was
+    made faster: 0.48, 0.92, 1.25, 1.62 and 3.39 s whole, first sound of windows 0.31 to 0.71 s.
+    """
+
+    prosody: tuple[float, float] = (0.03, 0.0009)
+    whole: tuple[float, float] = (0.02, 0.0052)
+    """Decoding a sentence at once."""
+    window: tuple[float, float] = (0.02, 0.0052)
+    """Decoding a window; the frames are those of the window and of its context."""
+    pronounce_s: float = 0.01
+    """From text to phonemes, for a sentence. Not the engine's work."""
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A sentence as the model speaks it, in frames of 25 ms."""
+
+    chars: int
+    frames: int
+    """With the silence around it."""
+    first_frame: int
+    """Where decoding in windows begins."""
+    audible: tuple[int, int]
+    """The first frame that trimming leaves, and the one after the last."""
+    pause_s: float = 0.3
+    """Sent after it."""
+
+
+def estimated(sentence: str) -> Spoken:
+    """How a sentence is spoken, by its length: 14.5 characters a second, as af_heart does."""
+    frames = round(len(sentence) / 14.5 / FRAME_S)
+    return Spoken(len(sentence), frames + 26, first_frame=5, audible=(9, frames + 9))
+
+
+@dataclass(eq=False)
+class Unit:
+    """Work for the engine."""
+
+    session: "_Session"
+    work_s: float
+    audio_s: float
+    """What there is to hear of it; nothing of prosody."""
+
+
+class FirstComeFirstServed(Scheduler[Unit]):
+    """What servers have otherwise: a queue, or a lock, which is a queue of those who wait."""
+
+    def rank(self, listener: Listener) -> tuple[float, int]:
+        """Deadlines do not matter."""
+        return 0.0, super().rank(listener)[1]
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """How a server makes speech, and in which order."""
+
+    name: str
+    scheduler: type[Scheduler[Unit]]
+    slack_s: float
+    """Of admission; infinite: everybody is let in."""
+    windows: bool = False
+    whole_reply: bool = False
+    """A reply is one request, sent when it is complete and made as one."""
+
+
+WINDOWS = Strategy("deadlines, windows", Scheduler, SLACK_S, windows=True)
+SENTENCES = Strategy("deadlines, sentences", Scheduler, SLACK_S)
+QUEUE = Strategy("first come, first served, sentences", FirstComeFirstServed, math.inf)
+LOCK = Strategy("one lock, whole replies", FirstComeFirstServed, math.inf, whole_reply=True)
+STRATEGIES = [WINDOWS, SENTENCES, QUEUE, LOCK]
+
+
+@dataclass
+class Outcome:
+    """What the listeners of a run had."""
+
+    first_sound_s: list[float] = field(default_factory=list)
+    """Of each turn, from its first sentence's arrival."""
+    gaps_s: list[float] = field(default_factory=list)
+    """Of each turn, how long playback stood still."""
+    refused: int = 0
+    """Turns that got `busy`."""
+    work_s: float = 0.0
+    audio_s: float = 0.0
+
+    @property
+    def turns_with_gaps(self) -> int:
+        """Turns in which the listener ran dry."""
+        return sum(gap_s > 0 for gap_s in self.gaps_s)
+
+    def first_sound(self, percentile: float) -> float:
+        """A percentile of the first sounds, in seconds; nan without turns."""
+        return (
+            float(np.percentile(self.first_sound_s, percentile)) if self.first_sound_s else math.nan
+        )
+
+
+class _World:
+    """Time and the engine."""
+
+    def __init__(self, strategy: Strategy, costs: Costs, run_s: float) -> None:
+        self.strategy = strategy
+        self.costs = costs
+        self.run_s = run_s
+        self.now_s = 0.0
+        self.scheduler = strategy.scheduler()
+        self.admission = Admission(strategy.slack_s)
+        self.outcome = Outcome()
+        self._events: list[tuple[float, int, Callable[[], None]]] = []
+        self._places = itertools.count()
+        self._busy = False
+
+    def after(self, wait_s: float, event: Callable[[], None]) -> None:
+        heapq.heappush(self._events, (self.now_s + wait_s, next(self._places), event))
+
+    def run(self) -> None:
+        while self._events:
+            self.now_s, _, event = heapq.heappop(self._events)
+            event()
+
+    def pick(self) -> None:
+        """Let the engine begin the next unit, if it is free."""
+        if self._busy or (unit := self.scheduler.next()) is None:
+            return
+        self._busy = True
+        self.outcome.work_s += unit.work_s
+
+        def done() -> None:
+            self._busy = False
+            unit.session.made(unit)
+            self.pick()
+
+        self.after(unit.work_s, done)
+
+
+class _Session:
+    """One caller: turns, texts in flight, and playback."""
+
+    def __init__(
+        self, world: _World, to_come: Iterator[Turn], spoken: Callable[[str], Spoken]
+    ) -> None:
+        self._world = world
+        self._turns = to_come
+        self._spoken = spoken
+        self._listener = Listener()
+        self._texts: deque[tuple[Demand, list[Spoken]]] = deque()
+        self._units: Iterator[Unit] | None = None
+        self._begin_turn()
+
+    def _begin_turn(self) -> None:
+        turn = next(self._turns)
+        if self._world.now_s + turn.silence_s > self._world.run_s:
+            return
+        sentences = [self._spoken(sentence) for sentence in turn.sentences]
+        self._heard_until_s: float | None = None
+        self._gap_s = 0.0
+        if self._world.strategy.whole_reply:
+            arrivals = [(turn.offsets_s[-1], sentences)]
+        else:
+            arrivals = [(at_s, [one]) for at_s, one in zip(turn.offsets_s, sentences, strict=True)]
+        self._texts_to_end = len(arrivals)
+        self._began_s = self._world.now_s + turn.silence_s
+        self._to_arrive = deque(arrivals)
+        self._world.after(turn.silence_s + arrivals[0][0], self._arrives)
+
+    def _arrives(self) -> None:
+        """The next text of the turn is here."""
+        world = self._world
+        at_s, sentences = self._to_arrive.popleft()
+        demand = world.admission.accept(
+            self._listener, sum(sentence.chars for sentence in sentences), world.now_s
+        )
+        if demand is None:
+            world.outcome.refused += 1
+            self._begin_turn()
+            return
+        self._texts.append((demand, sentences))
+        if self._to_arrive:
+            world.after(self._to_arrive[0][0] - at_s, self._arrives)
+        if self._units is None:
+            self._next_text()
+
+    def _next_text(self) -> None:
+        demand, sentences = self._texts[0]
+        self._listener.wants(demand.arrived_s)
+        self._units = self._made_of(sentences)
+        self._world.after(self._world.costs.pronounce_s, self._next_unit)
+
+    def _next_unit(self) -> None:
+        assert self._units is not None
+        unit = next(self._units, None)
+        if unit is not None:
+            self._world.scheduler.submit(self._listener, unit)
+            self._world.pick()
+            return
+        demand, _ = self._texts.popleft()
+        self._world.admission.end(demand, made=True)
+        self._units = None
+        self._texts_to_end -= 1
+        if self._texts:
+            self._next_text()
+        elif not self._texts_to_end:
+            assert self._heard_until_s is not None
+            self._world.outcome.gaps_s.append(self._gap_s)
+            self._world.after(self._heard_until_s - self._world.now_s, self._begin_turn)
+
+    def _made_of(self, sentences: list[Spoken]) -> Iterator[Unit]:
+        costs = self._world.costs
+
+        def cost_s(line: tuple[float, float], frames: int) -> float:
+            return line[0] + line[1] * frames
+
+        if not self._world.strategy.windows:
+            work_s = sum(
+                cost_s(costs.prosody, one.frames) + cost_s(costs.whole, one.frames)
+                for one in sentences
+            )
+            audio_s = sum(
+                FRAME_S * (one.audible[1] - one.audible[0]) + one.pause_s for one in sentences
+            )
+            yield Unit(self, work_s, audio_s)
+            return
+        for one in sentences:
+            yield Unit(self, cost_s(costs.prosody, one.frames), 0.0)
+            windows = Windows(one.first_frame, one.frames, self._listener.left_s(self._world.now_s))
+            while True:
+                shared = self._world.scheduler.others_wait(self._listener)
+                window = windows.next(LONGEST_SHARED_FRAMES if shared else LONGEST_FRAMES)
+                if window is None:
+                    break
+                start, end = window
+                heard = min(end, one.audible[1]) - max(start, one.audible[0])
+                pause_s = one.pause_s if end == one.frames else 0.0
+                yield Unit(
+                    self,
+                    cost_s(costs.window, end - start + 2 * CONTEXT_FRAMES),
+                    FRAME_S * max(0, heard) + pause_s,
+                )
+
+    def made(self, unit: Unit) -> None:
+        """The engine has done it."""
+        demand, _ = self._texts[0]
+        demand.work_s += unit.work_s
+        now_s = self._world.now_s
+        if unit.audio_s > 0:
+            demand.hand_out(unit.audio_s, now_s)
+            self._world.outcome.audio_s += unit.audio_s
+            if self._heard_until_s is None:
+                self._world.outcome.first_sound_s.append(now_s - self._began_s)
+                self._heard_until_s = now_s
+            late_s = max(0.0, now_s - self._heard_until_s)
+            self._gap_s += late_s
+            self._heard_until_s += late_s + unit.audio_s
+        self._next_unit()
+
+
+def simulate(
+    strategy: Strategy,
+    sessions: int,
+    costs: Costs,
+    spoken: Callable[[str], Spoken] = estimated,
+    run_s: float = RUN_S,
+    seed: int = 1,
+) -> Outcome:
+    """Let so many sessions take turns, which begin within `run_s` seconds.
+
+    Args:
+        strategy: how the server works.
+        sessions: who speak at once.
+        costs: of the work.
+        spoken: how the model speaks a sentence.
+        run_s: simulated time.
+        seed: of the turns.
+    """
+    world = _World(strategy, costs, run_s)
+    for number in range(sessions):
+        _Session(world, turns(seed, number), spoken)
+    world.run()
+    return world.outcome
+
+
+def table(runs: dict[tuple[int, str], Outcome]) -> list[str]:
+    """Outcomes by sessions and name, as Markdown."""
+    lines = [
+        "| sessions | | first sound, s: median | 95th | turns with a gap | gaps, s "
+        "| refused turns |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for (sessions, name), outcome in runs.items():
+        asked = len(outcome.gaps_s) + outcome.refused
+        lines.append(
+            f"| {sessions} | {name} | {outcome.first_sound(50):.2f} "
+            f"| {outcome.first_sound(95):.2f} "
+            f"| {outcome.turns_with_gaps / len(outcome.gaps_s):.1%} | {sum(outcome.gaps_s):.1f} "
+            f"| {outcome.refused / asked:.1%} |"
+        )
+    return lines
+
+
+def plot(runs: dict[tuple[int, str], Outcome], file: Path) -> None:
+    """Draw first sound, gaps and refusals over the number of sessions."""
+    matplotlib.rcParams["svg.hashsalt"] = "scheduling"  # the same file for the same numbers
+    figure, (sound, gaps, refused) = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
+    for strategy in STRATEGIES:
+        outcomes = [runs[sessions, strategy.name] for sessions in SESSIONS]
+        turns_ended = [len(outcome.gaps_s) for outcome in outcomes]
+        asked = [ended + one.refused for ended, one in zip(turns_ended, outcomes, strict=True)]
+        for panel, values in (
+            (sound, [outcome.first_sound(95) for outcome in outcomes]),
+            (gaps, [100 * outcome.turns_with_gaps / len(outcome.gaps_s) for outcome in outcomes]),
+            (refused, [100 * one.refused / n for one, n in zip(outcomes, asked, strict=True)]),
+        ):
+            panel.plot(SESSIONS, values, marker="o", label=strategy.name)
+    sound.set(title="first sound, 95th percentile", ylabel="seconds", yscale="log")
+    gaps.set(title="turns in which the listener ran dry", ylabel="%")
+    refused.set(title="turns refused as busy", ylabel="%")
+    for panel in (sound, gaps, refused):
+        panel.set(xlabel="speaking sessions")
+        panel.grid(alpha=0.3)
+    sound.legend(fontsize="small")
+    figure.savefig(file, metadata={"Date": None})
+    plt.close(figure)
+
+
+def choices() -> dict[tuple[int, str], Outcome]:
+    """Four sessions, with other values of what was chosen by simulation."""
+    runs = {}
+    for name, where, values in (
+        ("reserve, s", "kokoro_server.scheduler.RESERVE_S", (0.0, 0.8, 1.6, 2.4)),
+        ("shared window, frames", f"{__name__}.LONGEST_SHARED_FRAMES", (32, 64, 96, 192)),
+        ("promised", "kokoro_server.admission._PROMISED", (0.9, 0.95, 1.0)),
+    ):
+        for value in values:
+            with patch(where, value):
+                runs[4, f"{name}: {value}"] = simulate(WINDOWS, 4, Costs(), run_s=3 * RUN_S)
+    return runs
+
+
+def main() -> int:
+    """Simulate, print the tables, and write them and the plot where `--out` says."""
+    parser = argparse.ArgumentParser(prog="python -m bench.scheduling")
+    parser.add_argument("--out", type=Path, help="of the tables; the plot is beside it, as SVG")
+    arguments = parser.parse_args()
+    runs = {
+        (sessions, strategy.name): simulate(strategy, sessions, Costs())
+        for sessions in SESSIONS
+        for strategy in STRATEGIES
+    }
+    report = "\n".join(
+        [
+            "# Whose sentence is next: a simulation",
+            "",
+            f"`python -m bench.scheduling`: {RUN_S / 3600:g} h of turns for each line (replies of "
+            "2 to 5 sentences of 5 to 25 words at a language model's pace, 2 to 8 s of silence "
+            f"between). {Costs()}. First sound counts from the arrival of a reply's first "
+            "sentence; a gap is playback that stands still. Only deadlines come with admission: "
+            "what they refuse, the others keep waiting.",
+            "",
+            "![](scheduling.svg)",
+            "",
+            *table(runs),
+            "",
+            "What was chosen by simulation, with other values (3 h each):",
+            "",
+            *table(choices()),
+            "",
+        ]
+    )
+    print(report)
+    if arguments.out:
+        arguments.out.write_text(report, encoding="utf-8")
+        plot(runs, arguments.out.with_suffix(".svg"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

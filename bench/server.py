@@ -1,0 +1,321 @@
+"""Speaking sessions on the real server: deadlines and windows against first come, first served.
+
+    python -m bench.server [--rounds 4] [--seconds 120] [--out bench/results/server.md]
+
+The container's process, WebSockets and the real model. The modes take turns, so that a drift of the
+machine's speed reaches both; playback is modelled at the client. What work costs is measured before,
+and `bench.scheduling` says what should come of it.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+from websockets.asyncio.client import ClientConnection, connect
+
+from bench.playback import SAMPLE_RATE_HZ, Chunk, first_sound_s, underrun_s
+from bench.scheduling import (
+    QUEUE,
+    WINDOWS,
+    Costs,
+    Outcome,
+    Spoken,
+    Strategy,
+    simulate,
+    table,
+)
+from bench.turns import POOL, Turn, turns
+from kokoro_server.audio import Trimmer
+from kokoro_server.engine import FRAME_SAMPLES, Engine
+from kokoro_server.g2p import Pronouncer
+from kokoro_server.onnx_graph import Stop
+from kokoro_server.text import SENTENCE_PAUSE_S
+from kokoro_server.timing import phonemes_of
+from kokoro_server.voices import Voices
+from kokoro_server.windows import CONTEXT_FRAMES, spoken_frames
+from model.manifest import default_model_dir
+
+ROOT = Path(__file__).parent.parent
+VOICE = "af_heart"
+SESSIONS = 4
+THREADS = 2
+WINDOW_FRAMES = (20, 64, 128)
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A server to measure, and how it is simulated."""
+
+    strategy: Strategy
+    module: str
+    settings: dict[str, str]
+
+
+MODES = [
+    Mode(WINDOWS, "kokoro_server", {}),
+    Mode(
+        QUEUE,
+        "bench.first_come",
+        {"KOKORO_GRANULARITY": "sentence", "KOKORO_ADMISSION_SLACK_S": "1e9"},
+    ),
+]
+
+
+# -- What work costs -------------------------------------------------------------------------
+
+
+def measure(model_dir: Path) -> tuple[Costs, dict[str, Spoken]]:
+    """How long the engine takes, and how long the sentences of `POOL` are, with nobody else there.
+
+    Args:
+        model_dir: what `python -m model` built.
+    """
+    engine, pronouncer = Engine(model_dir, THREADS), Pronouncer()
+    voice = Voices.in_directory(model_dir, VOICE).default
+    timed: dict[str, list[tuple[int, float]]] = {"prosody": [], "whole": [], "window": []}
+    pronounce_s: list[float] = []
+    spoken: dict[str, Spoken] = {}
+    for number, sentence in enumerate((POOL[0], *POOL)):
+        began_s = time.perf_counter()
+        words = pronouncer.words(sentence, voice.language)
+        phonemes = engine.known(phonemes_of(words))
+        pronounced_s = time.perf_counter()
+        prosody = engine.prosody(phonemes, voice, 1.0, Stop())
+        prosody_s = time.perf_counter()
+        samples, statistics = engine.whole(prosody, Stop())
+        whole_s = time.perf_counter()
+        frames = min(WINDOW_FRAMES[number % len(WINDOW_FRAMES)], prosody.frames - CONTEXT_FRAMES)
+        engine.window(prosody, statistics, CONTEXT_FRAMES, frames, Stop())
+        window_s = time.perf_counter()
+        if number == 0:  # the first is slower than all that follow
+            continue
+        pronounce_s.append(pronounced_s - began_s)
+        timed["prosody"].append((prosody.frames, prosody_s - pronounced_s))
+        timed["whole"].append((prosody.frames, whole_s - prosody_s))
+        timed["window"].append((frames + CONTEXT_FRAMES, window_s - whole_s))
+        trimmer = Trimmer()
+        left = len(trimmer.push(samples)) + len(trimmer.end())
+        first = round(trimmer.dropped_samples / FRAME_SAMPLES)
+        spoken[sentence] = Spoken(
+            chars=len(sentence),
+            frames=prosody.frames,
+            first_frame=spoken_frames(prosody.token_frames)[0],
+            audible=(first, first + round(left / FRAME_SAMPLES)),
+            pause_s=SENTENCE_PAUSE_S,
+        )
+    lines = {name: _line(measured) for name, measured in timed.items()}
+    return Costs(**lines, pronounce_s=float(np.median(pronounce_s))), spoken
+
+
+def _line(measured: list[tuple[int, float]]) -> tuple[float, float]:
+    frames, seconds = zip(*measured, strict=True)
+    slope, start = np.polyfit(frames, seconds, 1)
+    return round(float(start), 4), round(float(slope), 6)
+
+
+# -- The real server -------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def serving(mode: Mode, model_dir: Path) -> AsyncIterator[str]:
+    """The WebSocket's address of a server in `mode`, which is ready."""
+    path = os.pathsep.join([str(ROOT), str(ROOT / "container")])
+    settings = {"KOKORO_MODEL_DIR": str(model_dir), "KOKORO_THREADS": str(THREADS)} | mode.settings
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", mode.module, "serve", "--host", "127.0.0.1", "--port", "0"),
+        env=os.environ | {"PYTHONPATH": path} | settings,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        listening = json.loads(await process.stdout.readline())
+        address = f"{listening['host']}:{listening['port']}"
+        async with httpx.AsyncClient() as client:
+            while (await client.get(f"http://{address}/ping")).status_code != 200:
+                await asyncio.sleep(0.2)
+        yield f"ws://{address}/invocations-bidirectional-stream"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def run(url: str, seconds: float, seed: int) -> Outcome:
+    """`SESSIONS` sessions take turns, which begin within so many seconds."""
+    outcome = Outcome()
+    until_s = time.monotonic() + seconds
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(SESSIONS):
+            tasks.create_task(_session(url, turns(seed, number), until_s, outcome))
+    return outcome
+
+
+async def _session(url: str, to_come: Iterator[Turn], until_s: float, outcome: Outcome) -> None:
+    async with connect(url, max_size=None) as websocket:
+        for turn in to_come:
+            if time.monotonic() + turn.silence_s > until_s:
+                return
+            await asyncio.sleep(turn.silence_s)
+            began_s = time.monotonic()
+            chunks = await _spoken(websocket, turn)
+            if chunks is None:
+                outcome.refused += 1
+                continue
+            gap_s = underrun_s(chunks)
+            first_s = first_sound_s(chunks)
+            audio_s = sum(len(chunk.samples) for chunk in chunks) / SAMPLE_RATE_HZ
+            outcome.first_sound_s.append(first_s - began_s)
+            outcome.gaps_s.append(gap_s)
+            outcome.audio_s += audio_s
+            await asyncio.sleep(max(0.0, first_s + audio_s + gap_s - time.monotonic()))
+
+
+async def _spoken(websocket: ClientConnection, turn: Turn) -> list[Chunk] | None:
+    """Send a turn's sentences as they come; its audio, or None if it was refused.
+
+    Raises:
+        RuntimeError: anything else than speech or a refusal was answered.
+    """
+
+    async def send() -> None:
+        for number, sentence in enumerate(turn.sentences):
+            await asyncio.sleep(max(0.0, began_s + turn.offsets_s[number] - time.monotonic()))
+            await websocket.send(json.dumps({"text": sentence}))
+
+    chunks: list[Chunk] = []
+    complete = 0
+    began_s = time.monotonic()
+    sending = asyncio.create_task(send())
+    try:
+        async for frame in websocket:
+            if isinstance(frame, bytes):
+                samples = np.frombuffer(frame, "<i2").astype(np.float32) / 32768
+                chunks.append(Chunk(time.monotonic(), samples))
+                continue
+            event: dict[str, Any] = json.loads(frame)
+            complete += event["type"] == "synthesis_complete"
+            if complete == len(turn.sentences):
+                return chunks
+            if event["type"] == "error":
+                if event["code"] == "busy" and not chunks:
+                    return None
+                raise RuntimeError(f"the server answered {event}")
+        raise RuntimeError("the server closed the connection")
+    finally:
+        sending.cancel()
+
+
+# -- Report ----------------------------------------------------------------------------------
+
+
+def merged(outcomes: list[Outcome]) -> Outcome:
+    """The outcomes of several rounds as one."""
+    return Outcome(
+        first_sound_s=[value for one in outcomes for value in one.first_sound_s],
+        gaps_s=[value for one in outcomes for value in one.gaps_s],
+        refused=sum(one.refused for one in outcomes),
+        audio_s=sum(one.audio_s for one in outcomes),
+    )
+
+
+def report(
+    costs: Costs, real: dict[str, Outcome], simulated: dict[str, Outcome], command: str
+) -> str:
+    """The results as Markdown."""
+    rows = {
+        (SESSIONS, f"{name}: {kind}"): outcome
+        for name in real
+        for kind, outcome in (("real", real[name]), ("simulated", simulated[name]))
+    }
+    agreement = [
+        f"{name}, {label}: {simulated[name].first_sound(percentile) / real[name].first_sound(percentile):.2f}"
+        for name in real
+        for label, percentile in (("median", 50), ("95th", 95))
+    ]
+    return "\n".join(
+        [
+            "# Speaking sessions on one server",
+            "",
+            f"`{command}`, {date.today()}, {os.cpu_count()} CPU cores, no GPU, {THREADS} threads; "
+            f"{SESSIONS} sessions, {len(real[WINDOWS.name].gaps_s)} turns with deadlines and "
+            f"{len(real[QUEUE.name].gaps_s)} without. First sound counts from the sending of a "
+            "reply's first sentence; a gap is playback that stands still.",
+            "",
+            *table(rows),
+            "",
+            f"Measured before, and what the simulation goes by: {costs}.",
+            "",
+            f"First sound, simulated / real: {'; '.join(agreement)}.",
+            "",
+        ]
+    )
+
+
+async def compare(model_dir: Path, rounds: int, seconds: float) -> dict[str, Outcome]:
+    """Run all modes `rounds` times, in turns."""
+    outcomes: dict[str, list[Outcome]] = {mode.strategy.name: [] for mode in MODES}
+    async with serving(MODES[0], model_dir) as first, serving(MODES[1], model_dir) as second:
+        for number in range(rounds):
+            for mode, url in zip(MODES, (first, second), strict=True):
+                outcome = await run(url, seconds, seed=number)
+                outcomes[mode.strategy.name].append(outcome)
+                print(
+                    f"round {number + 1}, {mode.strategy.name}: first sound "
+                    f"{outcome.first_sound(50):.2f} s, 95th {outcome.first_sound(95):.2f} s, "
+                    f"{outcome.turns_with_gaps} of {len(outcome.gaps_s)} turns with gaps",
+                    file=sys.stderr,
+                )
+    return {name: merged(several) for name, several in outcomes.items()}
+
+
+def main() -> int:
+    """Measure, simulate, print the report, and write it where `--out` says."""
+    parser = argparse.ArgumentParser(prog="python -m bench.server")
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=120.0, help="of each mode in a round")
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    model_dir = default_model_dir("packages")
+    with ProcessPoolExecutor(1) as pool:  # its memory goes with it
+        costs, spoken = pool.submit(measure, model_dir).result()
+    print(costs, file=sys.stderr)
+    real = asyncio.run(compare(model_dir, arguments.rounds, arguments.seconds))
+    simulated = {
+        mode.strategy.name: merged(
+            [
+                simulate(
+                    mode.strategy,
+                    SESSIONS,
+                    costs,
+                    spoken.__getitem__,
+                    run_s=arguments.seconds,
+                    seed=number,
+                )
+                for number in range(arguments.rounds)
+            ]
+        )
+        for mode in MODES
+    }
+    command = f"python -m bench.server --rounds {arguments.rounds} --seconds {arguments.seconds:g}"
+    result = report(costs, real, simulated, command)
+    print(result)
+    if arguments.out:
+        arguments.out.write_text(result, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
