@@ -32,7 +32,7 @@ class Trimmer:
 
     Whether a block is audible depends on it and the blocks before it alone, so what comes out, put
     together, does not depend on how the audio is cut into pushes. Sound is held back for less than
-    0.02 s, silence until something audible follows.
+    0.02 s; silence until something audible follows, unless it is known that it will.
 
     For one text; the next takes another.
     """
@@ -46,11 +46,13 @@ class Trimmer:
         self._loudest = 0.0
         self._sounding = False
 
-    def push(self, samples: Samples) -> Samples:
+    def push(self, samples: Samples, speech_follows: bool = False) -> Samples:
         """Take the next audio and return what may be sent now, perhaps nothing.
 
         Args:
             samples: float audio, shape (n,).
+            speech_follows: whether it is known that the speech goes on after them: what is silent
+                now is a pause, which a listener may hear while the rest is being made.
         """
         self._held = np.concatenate([self._held, samples])
         audible = self._audible()
@@ -59,20 +61,21 @@ class Trimmer:
             onset = audible[0] if audible else self._judged
             dropped = len(self._take(onset - _LEAD))
             self.dropped_samples += dropped
-        if not audible:
-            return self._held[:0]
-        if not self._sounding:
-            self._sounding = True
-            self._held[:_FADE] *= _ramp()
+            if audible:
+                self._sounding = True
+                self._held[:_FADE] *= _ramp()
+        if speech_follows and self._sounding:
+            return self._take(self._judged)
         # What is the last of the sound so far may be the last of all, to be faded out.
-        return self._take(audible[-1] + _BLOCK - _FADE - dropped)
+        return self._take(audible[-1] + _BLOCK - _FADE - dropped if audible else 0)
 
     def end(self) -> Samples:
         """What is left to be sent; nothing if nothing was audible."""
         if not self._sounding:
             return self._held[:0]
         kept = self._held[: _FADE + _TAIL].copy()
-        kept[-_FADE:] *= _ramp()[::-1]
+        fade = min(_FADE, len(kept))
+        kept[len(kept) - fade :] *= _ramp()[:fade][::-1]
         return kept
 
     def _audible(self) -> list[int]:

@@ -108,6 +108,17 @@ def word_times(
     return times
 
 
+def last_sound_frame(phonemes: str, token_frames: npt.NDArray[np.int64]) -> int:
+    """The frame in which the last sound begins: silence before it is a pause, not the end.
+
+    Args:
+        phonemes: at least one of them a sound.
+        token_frames: as `word_times` takes them.
+    """
+    last = max(i for i, phoneme in enumerate(phonemes) if _is_sound(phoneme))
+    return int(token_frames[: last + 1].sum()) - _EARLY_FRAMES
+
+
 def _is_sound(phoneme: str) -> bool:
     """Whether it is a letter, or a mark on one: not punctuation, a blank or an intonation arrow."""
     return unicodedata.category(phoneme)[0] in "LM"

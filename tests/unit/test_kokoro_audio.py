@@ -80,6 +80,25 @@ def test_sound_is_sent_at_once() -> None:
     assert len(trimmer.push(tone(0.1))) >= (0.4 + 0.1) * SAMPLE_RATE_HZ
 
 
+def test_a_pause_is_sent_at_once_where_speech_is_known_to_follow() -> None:
+    """Guards against a listener who runs dry in a pause that was made in time."""
+    trimmer = Trimmer()
+    assert len(trimmer.push(audio.silence(0.2), speech_follows=True)) == 0
+    sent = [trimmer.push(tone(0.3)[:-100], speech_follows=True)]
+    sent += [trimmer.push(audio.silence(0.3), speech_follows=True)]
+    assert len(np.concatenate(sent)) > 0.63 * SAMPLE_RATE_HZ - 100
+    sent += [trimmer.push(tone(0.1)), trimmer.end()]
+    raw = [audio.silence(0.2), tone(0.3)[:-100], audio.silence(0.3), tone(0.1)]
+    assert np.array_equal(np.concatenate(sent), trimmed(np.concatenate(raw)))
+
+
+def test_speech_that_does_not_follow_after_all_is_no_harm() -> None:
+    """Guards against a crash where the model swallows a last word."""
+    trimmer = Trimmer()
+    trimmer.push(tone(0.3)[:-100], speech_follows=True)
+    assert len(trimmer.end()) < 240
+
+
 LEVELS = st.lists(st.tuples(st.integers(0, 900), st.integers(-90, 0)), max_size=12)
 
 

@@ -4,7 +4,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kokoro_server.timing import FRAME_SAMPLES, PronouncedWord, phonemes_of, split, word_times
+from kokoro_server.timing import (
+    FRAME_SAMPLES,
+    PronouncedWord,
+    last_sound_frame,
+    phonemes_of,
+    split,
+    word_times,
+)
 
 FRAME_S = FRAME_SAMPLES / 24_000
 PHONEMES = st.text(alphabet="abˈ̃,. ", max_size=8)
@@ -32,6 +39,11 @@ def test_a_word_lasts_from_its_first_sound_to_its_last() -> None:
 def test_times_are_those_of_the_audio_that_is_sent() -> None:
     """Guards against times of the model's audio: before trimming, without what was said before."""
     assert frames_of([("Oh.", "O.")], [10, 3, 1, 9], dropped=4, start=100) == [("Oh.", 104, 107)]
+
+
+def test_the_last_sound_is_that_before_the_punctuation() -> None:
+    """Guards against a pause at the end that is sent as if speech followed."""
+    assert last_sound_frame("sO, nO…", np.array([10, 3, 30, 2, 3, 6, 20, 4, 1])) == 52
 
 
 def test_what_is_not_said_stays_with_its_neighbour() -> None:
