@@ -65,7 +65,9 @@ class Agent(Model):
         pattern=r"^[a-z0-9.-]+\.[a-z0-9.-]+(:\d+)?$",
         description="Bedrock model or inference profile",
     )
-    voice: str = Field("af_heart", min_length=1, max_length=200, description="default voice")
+    voice: str = Field(
+        "af_heart", min_length=1, max_length=200, description="default voice, or a mix of several"
+    )
     system_prompt: str | None = Field(
         None,
         min_length=1,
