@@ -1,0 +1,350 @@
+"""How soon and how fast Kokoro engines speak: ours and its peers, side by side.
+
+    python -m bench.engine [--rounds 7] [--only NAME …] [--out bench/results/engine.md]
+
+Every engine has a process and an environment of its own, made by uv on first use and kept in the
+user's cache, and speaks the same texts in the same voice from the same weights, with as many
+threads and our trimmer. They take turns, text by text and round by round, so that a drift of the
+machine's speed reaches all alike.
+"""
+
+import argparse
+import base64
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from bench.environments import CACHE, ROOT, environment
+from bench.playback import SAMPLE_RATE_HZ, Chunk, first_sound_s, underrun_s
+
+THREADS = 2
+OURS = {"window": "ours, windows", "sentence": "ours, whole sentences"}
+
+
+class Peer(NamedTuple):
+    """What is installed, under which licence, and what to know of how it is run."""
+
+    requirements: list[str]
+    licence: str
+    remark: str
+    cuts_sentences: bool = False
+    """Whether it speaks parts of a sentence as if each were one."""
+
+    @property
+    def package(self) -> str:
+        """The peer's own package, without version."""
+        return self.requirements[0].split("==")[0].removesuffix("[cpu]")
+
+    @property
+    def version(self) -> str:
+        """The version of its package."""
+        return self.requirements[0].split("==")[1]
+
+
+_FASTKOKORO = ["fastkokoro[cpu]==0.7.0", "onnxruntime==1.32.0"], "its package names none"
+PEERS = {
+    "kokoro-onnx": Peer(
+        ["kokoro-onnx==0.6.1", "onnxruntime==1.32.0"],
+        "MIT",
+        "`create_stream`. It takes up to 510 phonemes at once: here, all three sentences.",
+    ),
+    "fastkokoro": Peer(
+        *_FASTKOKORO,
+        "`create_stream` with the strategy `sentence`, its default, on our graph instead of its "
+        "own export of half precision. Its operators for AdaIN, which one must compile, are off, "
+        "as by default.",
+    ),
+    "fastkokoro-adaptive": Peer(
+        *_FASTKOKORO,
+        "the same with the strategy `adaptive`, on a CPU pieces of at most four words.",
+        cuts_sentences=True,
+    ),
+    "kokoro-pi": Peer(
+        ["kokoro-pi==1.2.0"],
+        "MIT",
+        "the variant `float`, made of our graph by its own rewrites and with its compiled "
+        "operator, and the pieces that its server streams. Its faster `int8` is for ARM.",
+    ),
+}
+ONE = "The ferry leaves at half past eight, so please bring your ticket and a warm coat."
+THREE = (
+    "Thank you for calling the harbor office this morning. "
+    f"{ONE} "
+    "If the wind gets any stronger, we will send you a message before seven."
+)
+LENGTHS = [
+    "See you tomorrow.",
+    "I have put it in your calendar.",
+    "The next train to the airport leaves from platform four at noon.",
+    "Your parcel was handed to the driver this morning and should be with you before the shops "
+    "close tonight.",
+    "If you would rather have the meeting on Thursday, I can move it to the afternoon, but then "
+    "the larger room is taken and we would have to do without the big projector.",
+]
+
+
+class Take(NamedTuple):
+    """One text, spoken once. Seconds since the engine had the text."""
+
+    first_sound_s: float
+    total_s: float
+    underrun_s: float
+    audio_s: float
+
+    @property
+    def real_time_factor(self) -> float:
+        """Seconds of work for a second of audio."""
+        return self.total_s / self.audio_s
+
+
+class Worker:
+    """An engine in a process of its own; see ``engine_peers``. Use it as a context."""
+
+    def __init__(self, name: str, model_dir: Path, files: Path) -> None:
+        self._name = name
+        python = Path(sys.executable)
+        if name in PEERS:
+            peer = PEERS[name]
+            python = environment(peer.package, peer.requirements)
+        script = Path(__file__).with_name("engine_peers.py")
+        self._process = subprocess.Popen(
+            [python, "-W", "ignore", script, name, model_dir, files, str(THREADS)],
+            env=os.environ | {"PYTHONPATH": str(ROOT / "container")},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.onnxruntime = ""
+
+    def __enter__(self) -> Self:
+        self.onnxruntime = self._reply()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+
+    def speak(self, text: str) -> Take:
+        """Let the engine speak ``text``.
+
+        Raises:
+            RuntimeError: the process has ended.
+        """
+        assert self._process.stdin is not None
+        print(json.dumps(text), file=self._process.stdin, flush=True)
+        chunks = [
+            Chunk(at_s, np.frombuffer(base64.b64decode(pcm), "<i2").astype(np.float32))
+            for at_s, pcm in self._reply()
+        ]
+        return Take(
+            first_sound_s=first_sound_s(chunks),
+            total_s=chunks[-1].at_s,
+            underrun_s=underrun_s(chunks),
+            audio_s=sum(len(chunk.samples) for chunk in chunks) / SAMPLE_RATE_HZ,
+        )
+
+    def _reply(self) -> Any:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{self._name}: its process has ended")
+        return json.loads(line)
+
+
+Takes = dict[tuple[str, str], list[Take]]
+"""By engine and text, in the order of the rounds."""
+
+
+def run(rounds: int, peers: list[str]) -> tuple[Takes, dict[str, str]]:
+    """Speak everything ``rounds`` times, after a round to warm up.
+
+    Returns:
+        The takes, and by engine the version of ONNX Runtime.
+    """
+    model_dir = built_model()
+    files = CACHE / "kokoro" / model_dir.name
+    files.mkdir(parents=True, exist_ok=True)
+    styles: dict[str, Any] = {
+        voice.stem: np.fromfile(voice, "<f4").reshape(510, 1, 256)
+        for voice in (model_dir / "voices").glob("*.bin")
+    }
+    with (files / "voices-v1.0.bin").open("wb") as file:
+        np.savez(file, **styles)
+    names = [*OURS, *peers]
+    takes: Takes = {}
+    with ExitStack() as stack:
+        workers = {name: stack.enter_context(Worker(name, model_dir, files)) for name in names}
+        for number in range(rounds + 1):
+            for text in (ONE, THREE, *LENGTHS):
+                speakers = list(OURS) if text in LENGTHS else names
+                turn = number % len(speakers)
+                for name in speakers[turn:] + speakers[:turn]:
+                    take = workers[name].speak(text)
+                    if number:
+                        takes.setdefault((name, text), []).append(take)
+            print(f"round {number} of {rounds}", file=sys.stderr)
+        return takes, {name: worker.onnxruntime for name, worker in workers.items()}
+
+
+def built_model() -> Path:
+    """Return the model directory, built when it is missing."""
+    command = [sys.executable, "-m", "model"]
+    done = subprocess.run(
+        command, cwd=ROOT / "container", check=True, stdout=subprocess.PIPE, text=True
+    )
+    return Path(done.stdout.splitlines()[-1])
+
+
+# -- Report ----------------------------------------------------------------------------------
+
+
+def spread(values: list[float]) -> str:
+    """Median (minimum – maximum)."""
+    return f"{statistics.median(values):.2f} ({min(values):.2f} – {max(values):.2f})"
+
+
+def ratios(over: list[Take], under: list[Take], value: Callable[[Take], float]) -> list[float]:
+    """The ratio of ``value`` in each round."""
+    return [value(a) / value(b) for a, b in zip(over, under, strict=True)]
+
+
+def machine() -> str:
+    """The processor's name and how many cores of it there are."""
+    cpuinfo = Path("/proc/cpuinfo")
+    names = re.findall(r"model name\s*: (.*)", cpuinfo.read_text() if cpuinfo.exists() else "")
+    model = names[0] if names else platform.processor()
+    return f"{os.cpu_count()} cores of {model}, no GPU"
+
+
+def peers_table(takes: Takes, peers: list[str], text: str) -> list[str]:
+    """One text: how soon, how long, and how much sooner ours is."""
+    lines = [
+        "| engine | first sound, s | ours sooner by | total, s | real-time factor "
+        "| underrun, s | audio, s |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    ours = takes["window", text]
+    for name in (*OURS, *peers):
+        of = takes[name, text]
+        sooner = spread(ratios(of, ours, lambda take: take.first_sound_s))
+        lines.append(
+            f"| {OURS.get(name, name)} | {spread([take.first_sound_s for take in of])} "
+            f"| {'' if name == 'window' else f'{sooner} ×'} "
+            f"| {spread([take.total_s for take in of])} "
+            f"| {statistics.median(take.real_time_factor for take in of):.2f} "
+            f"| {max(take.underrun_s for take in of):.2f} | {of[0].audio_s:.1f} |"
+        )
+    return lines
+
+
+def lengths_table(takes: Takes) -> list[str]:
+    """Ours by the length of the sentence: windows against the whole sentence."""
+    lines = [
+        "| words | audio, s | first sound, s: windows | whole | total, s: windows | whole "
+        "| total's ratio | real-time factor | underrun, s |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for text in sorted([*LENGTHS, ONE], key=len):
+        windows, whole = takes["window", text], takes["sentence", text]
+        lines.append(
+            f"| {len(text.split())} | {windows[0].audio_s:.1f} "
+            f"| {spread([take.first_sound_s for take in windows])} "
+            f"| {spread([take.first_sound_s for take in whole])} "
+            f"| {spread([take.total_s for take in windows])} "
+            f"| {spread([take.total_s for take in whole])} "
+            f"| {spread(ratios(windows, whole, lambda take: take.total_s))} "
+            f"| {statistics.median(take.real_time_factor for take in windows):.2f} "
+            f"| {max(take.underrun_s for take in windows):.2f} |"
+        )
+    return lines
+
+
+def summary(takes: Takes, peers: list[str], text: str) -> str:
+    """In words: against the soonest peer, and against our own whole sentences."""
+    ours, whole = takes["window", text], takes["sentence", text]
+    longer = statistics.median(ratios(ours, whole, lambda take: take.total_s))
+    words = f"The total of windows is {longer:.2f} times that of whole sentences."
+    best = min(
+        (name for name in peers if not PEERS[name].cuts_sentences),
+        key=lambda name: statistics.median(take.first_sound_s for take in takes[name, text]),
+        default=None,
+    )
+    if best is None:
+        return words
+    sooner = statistics.median(ratios(takes[best, text], ours, lambda take: take.first_sound_s))
+    return (
+        f"First sound comes {sooner:.1f} times sooner than from the soonest peer that speaks whole "
+        f"sentences, {best}. {words}"
+    )
+
+
+def report(takes: Takes, runtimes: dict[str, str], peers: list[str], rounds: int) -> str:
+    """The results as Markdown."""
+    lines = [
+        "# Kokoro engines, side by side",
+        "",
+        f"`python -m bench.engine --rounds {rounds}`, {date.today()}, {machine()}; {THREADS} "
+        "threads each. Median (minimum – maximum) of the rounds, ratios round by round.",
+        "",
+        "Same weights, voice (`af_heart`) and texts. Times are from the text's arrival in the "
+        "engine's process and include its own pronunciation. First sound: the first sample above "
+        "−40 dB of the loudest is there, after the same trimming for all. Total: the last sample "
+        "is. Real-time factor: total over the audio that comes out, trimmed, with 0.3 s after each "
+        "sentence. Underrun: the worst of the rounds, playback starting at first sound.",
+    ]
+    for title, text in (("One sentence", ONE), ("Three sentences", THREE)):
+        lines += ["", f"## {title}", "", f"> {text}", "", *peers_table(takes, peers, text)]
+        lines += ["", summary(takes, peers, text)]
+    lines += [
+        "",
+        "## Ours, by the length of the sentence",
+        "",
+        *lengths_table(takes),
+        "",
+        "## How each was run",
+        "",
+        f"- **ours** (licence: Apache-2.0), ONNX Runtime {runtimes['window']}: the server's way "
+        "from text to PCM, scheduler included, without the network.",
+    ]
+    for name in peers:
+        peer = PEERS[name]
+        lines.append(
+            f"- **{name}** ({peer.package} {peer.version}; licence: {peer.licence}), ONNX Runtime "
+            f"{runtimes[name]}: {peer.remark}"
+        )
+    lines += [
+        "- **Kokoro-FastAPI** is not on PyPI and needs PyTorch and weights in its format: not "
+        "measured.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, print and write the report."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--out", type=Path, help="write the report to this file, too")
+    parser.add_argument("--only", nargs="*", choices=PEERS, help="these peers alone")
+    arguments = parser.parse_args()
+    peers = list(PEERS) if arguments.only is None else arguments.only
+    takes, runtimes = run(arguments.rounds, peers)
+    text = report(takes, runtimes, peers, arguments.rounds)
+    print(text)
+    if arguments.out:
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        arguments.out.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
