@@ -1,4 +1,4 @@
-"""`python -m bench.first_come serve …`: the server with a queue instead of deadlines, to compare."""
+"""`python -m bench.first_come serve`: the server without deadlines, for `bench.server`."""
 
 import sys
 

@@ -2,9 +2,9 @@
 
     python -m bench.server [--rounds 4] [--seconds 120] [--out bench/results/server.md]
 
-The container's process, WebSockets and the real model. The modes take turns, so that a drift of the
-machine's speed reaches both; playback is modelled at the client. What work costs is measured before,
-and `bench.scheduling` says what should come of it.
+The container's process, WebSockets and the real model. The modes take turns, so that a drift of
+the machine's speed reaches both; playback is modelled at the client. What work costs is measured
+before, and `bench.scheduling` says what should come of it.
 """
 
 import argparse
@@ -145,7 +145,9 @@ async def serving(mode: Mode, model_dir: Path) -> AsyncIterator[str]:
         listening = json.loads(await process.stdout.readline())
         address = f"{listening['host']}:{listening['port']}"
         async with httpx.AsyncClient() as client:
-            while (await client.get(f"http://{address}/ping")).status_code != 200:
+            while True:
+                if (await client.get(f"http://{address}/ping")).status_code == 200:
+                    break
                 await asyncio.sleep(0.2)
         yield f"ws://{address}/invocations-bidirectional-stream"
     finally:
@@ -153,12 +155,12 @@ async def serving(mode: Mode, model_dir: Path) -> AsyncIterator[str]:
         await process.wait()
 
 
-async def run(url: str, seconds: float, seed: int) -> Outcome:
-    """`SESSIONS` sessions take turns, which begin within so many seconds."""
+async def run(url: str, seconds: float, seed: int, sessions: int = SESSIONS) -> Outcome:
+    """So many sessions take turns, which begin within so many seconds."""
     outcome = Outcome()
     until_s = time.monotonic() + seconds
     async with asyncio.TaskGroup() as tasks:
-        for number in range(SESSIONS):
+        for number in range(sessions):
             tasks.create_task(_session(url, turns(seed, number), until_s, outcome))
     return outcome
 
@@ -240,11 +242,11 @@ def report(
         for name in real
         for kind, outcome in (("real", real[name]), ("simulated", simulated[name]))
     }
-    agreement = [
-        f"{name}, {label}: {simulated[name].first_sound(percentile) / real[name].first_sound(percentile):.2f}"
-        for name in real
-        for label, percentile in (("median", 50), ("95th", 95))
-    ]
+    agreement = []
+    for name, outcome in real.items():
+        for label, percentile in (("median", 50), ("95th", 95)):
+            ratio = simulated[name].first_sound(percentile) / outcome.first_sound(percentile)
+            agreement.append(f"{name}, {label}: {ratio:.2f}")
     return "\n".join(
         [
             "# Speaking sessions on one server",

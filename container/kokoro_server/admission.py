@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kokoro_server.scheduler import Listener
 
 BUSY = "the engine is taken: with one more, those who listen would run dry; try again in seconds"
-_PROMISED = 0.95
+_PROMISED = 0.9
 """Of the engine's time: units have a length and a fluid has none (chosen by `bench.scheduling`)."""
 _REMEMBERED = 32
 """Utterances, or turns, that an estimate looks back on."""
