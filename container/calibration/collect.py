@@ -11,7 +11,7 @@ import sys
 import tomllib
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -22,13 +22,14 @@ from kokoro_server.engine import FRAME_SAMPLES, Engine
 from kokoro_server.g2p import Pronouncer
 from kokoro_server.onnx_graph import Stop
 from kokoro_server.statistics import DECODER_STYLE_SIZE, Array, content
-from kokoro_server.voices import LANGUAGES, Voice
+from kokoro_server.voices import LANGUAGES, Voice, Voices
 
 TEXTS_PATH = Path(__file__).with_name("texts.toml")
 
 SPEEDS = (1.0, 0.8, 1.0, 1.25, 1.0, 0.65, 1.0, 1.5)
 """One after the other over a voice's sentences, each voice beginning at another."""
 
+_ANY_VOICE = "af_heart"
 _RECTIFIED, _SQUARED, _CHANNELS = 256, 128, 512
 _LEVELS_PER_FRAME = 5
 _LEVEL_SAMPLES = FRAME_SAMPLES // _LEVELS_PER_FRAME
@@ -40,12 +41,11 @@ class Job:
 
     Arguments:
         number: of the text, the same in all voices of a language.
-        phonemes: may hold some that the model does not know.
     """
 
     voice: str
     number: int
-    phonemes: str
+    text: str
     speed: float
 
     @property
@@ -91,12 +91,6 @@ def projection() -> tuple[Array, Array]:
     return directions, generator.normal(0, 0.5, _RECTIFIED).astype(np.float32)
 
 
-def voices_in(model_dir: Path) -> list[str]:
-    """The voices that are served; only they are calibrated."""
-    names = sorted(path.stem for path in (model_dir / "voices").glob("*.bin"))
-    return [name for name in names if name[0] in LANGUAGES]
-
-
 def texts_for(language: str) -> list[str]:
     """The sentences of a language, named as in `voices.LANGUAGES`."""
     texts: dict[str, list[str]] = tomllib.loads(TEXTS_PATH.read_text("utf-8"))
@@ -111,19 +105,13 @@ def texts_sha256() -> str:
 _KEYS = {"en-us": "en", "en-gb": "en", "fr-fr": "fr"}
 
 
-def jobs_for(voices: list[str]) -> list[Job]:
+def jobs_for(model_dir: Path) -> list[Job]:
     """Every sentence in every voice, in an order that makes any beginning of it a fair sample."""
-    pronouncer = Pronouncer()
-    phonemes: dict[str, list[str]] = {}
-    jobs: list[Job] = []
-    for place, voice in enumerate(voices):
-        language = LANGUAGES[voice[0]]
-        if language not in phonemes:
-            phonemes[language] = [
-                pronouncer.phonemes(text, language) for text in texts_for(language)
-            ]
-        for number, said in enumerate(phonemes[language]):
-            jobs.append(Job(voice, number, said, SPEEDS[(number + place) % len(SPEEDS)]))
+    jobs = [
+        Job(voice, number, text, SPEEDS[(number + place) % len(SPEEDS)])
+        for place, voice in enumerate(Voices.in_directory(model_dir, _ANY_VOICE).names)
+        for number, text in enumerate(texts_for(LANGUAGES[voice[0]]))
+    ]
     random.Random(0).shuffle(jobs)
     return jobs
 
@@ -140,8 +128,10 @@ def collect(model_dir: Path, data_dir: Path, processes: int) -> None:
         BrokenProcessPool: a process was killed, or could not load the model.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
-    jobs = jobs_for(voices_in(model_dir))
+    jobs = jobs_for(model_dir)
     waiting = [job for job in jobs if not (data_dir / job.file_name).exists()]
+    pronounce = cache(Pronouncer().phonemes)
+    phonemes = [pronounce(job.text, LANGUAGES[job.voice[0]]) for job in waiting]
     pool = ProcessPoolExecutor(
         processes,
         multiprocessing.get_context("spawn"),
@@ -149,8 +139,8 @@ def collect(model_dir: Path, data_dir: Path, processes: int) -> None:
         initargs=(model_dir,),
     )
     try:
-        first = len(jobs) - len(waiting) + 1
-        for number, _ in enumerate(pool.map(partial(_work, data_dir), waiting), first):
+        results = pool.map(partial(_work, data_dir), waiting, phonemes)
+        for number, _ in enumerate(results, len(jobs) - len(waiting) + 1):
             print(f"\r{number} of {len(jobs)} sentences", end="", file=sys.stderr, flush=True)
     finally:
         pool.shutdown(cancel_futures=True)
@@ -167,8 +157,8 @@ def _load_engine(model_dir: Path) -> None:
     _projection = projection()
 
 
-def _work(data_dir: Path, job: Job) -> None:
-    sample = decode(_engine, job, *_projection)
+def _work(data_dir: Path, job: Job, phonemes: str) -> None:
+    sample = decode(_engine, job, phonemes, *_projection)
     path = data_dir / job.file_name
     # Named only when it is complete.
     unfinished = path.with_suffix(f".{os.getpid()}")
@@ -177,17 +167,18 @@ def _work(data_dir: Path, job: Job) -> None:
     unfinished.rename(path)
 
 
-def decode(engine: Engine, job: Job, directions: Array, offset: Array) -> Sample:
+def decode(engine: Engine, job: Job, phonemes: str, directions: Array, offset: Array) -> Sample:
     """Do one job.
 
     Args:
         engine: decodes it.
         job: what to decode.
+        phonemes: of its text; may hold some that the model does not know.
         directions: see `projection`.
         offset: likewise.
     """
     voice = Voice(job.voice, ((job.voice, 1.0),))
-    prosody = engine.prosody(engine.known(job.phonemes), voice, job.speed, Stop())
+    prosody = engine.prosody(engine.known(phonemes), voice, job.speed, Stop())
     audio, statistics = engine.whole(prosody, Stop())
     return Sample(
         voice=job.voice,
