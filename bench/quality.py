@@ -37,8 +37,9 @@ from kokoro_server.engine import FRAME_SAMPLES, Engine
 from kokoro_server.g2p import Pronouncer
 from kokoro_server.onnx_graph import Stop
 from kokoro_server.statistics import TABLE_PATH, StatisticsTable
+from kokoro_server.timing import last_sound
 from kokoro_server.voices import Voice, Voices
-from kokoro_server.windows import Windows, spoken_frames
+from kokoro_server.windows import SpokenFrames, Windows
 from model.manifest import default_model_dir
 from tests.hearing import spoken_words, transcribe, word_error_rate
 
@@ -112,8 +113,9 @@ class Renderer:
         statistics = self._table.predict(prosody, utterance.voice)
         if statistics is None:
             raise ValueError(f"voice: {utterance.voice.name} is not calibrated")
-        first, end = spoken_frames(prosody.token_frames)
-        spans = list(iter(Windows(first, end).next, None))
+        spoken = SpokenFrames.of(prosody.token_frames, last_sound(phonemes))
+        first, end = spoken.start, spoken.end
+        spans = list(iter(Windows(spoken).next, None))
         pieces = [engine.window(prosody, statistics, *span, stop) for span in spans]
         windows_s = time.process_time() - began_s
 

@@ -6,6 +6,7 @@ each of them is: at the engine, the listener who would run dry first is next.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +15,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from kokoro_server import audio, text, timing
 from kokoro_server.admission import Demand
 from kokoro_server.audio import Samples
@@ -23,16 +22,20 @@ from kokoro_server.engine import FRAME_SAMPLES, MAX_PHONEMES, Engine, Prosody, S
 from kokoro_server.engine_queue import EngineQueue
 from kokoro_server.g2p import Pronouncer
 from kokoro_server.messages import Granularity, ProtocolError, Word
-from kokoro_server.onnx_graph import ExecutionProvider, Stop
+from kokoro_server.onnx_graph import ExecutionProvider, ModelError, Stop
 from kokoro_server.scheduler import Listener
+from kokoro_server.statistics import TABLE_PATH, StatisticsTable
 from kokoro_server.timing import PronouncedWord, word_times
 from kokoro_server.voices import Voice
 from kokoro_server.windows import (
     LONGEST_FRAMES,
     LONGEST_SHARED_FRAMES,
+    SHORT_FRAMES,
+    SpokenFrames,
     Windows,
-    spoken_frames,
 )
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class Speech:
             ),
             asyncio.get_running_loop().run_in_executor(self._g2p_thread, Pronouncer),
         )
+        self._table = _table(self._engine)
         async for _ in self.speak("This is warm.", voice, 1.0, "window", nobodys):
             pass
         self.ready = True
@@ -121,27 +125,12 @@ class Speech:
             ]
             for sentence in sentences:
                 spoken = True
-                phonemes = timing.phonemes_of(sentence)
-                prosody, statistics = await self._queue.run(
-                    demand, partial(self._prepared, phonemes, voice, speed, granularity)
-                )
-                trimmer = audio.Trimmer()
-                start_s, timed = demand.audio_s, False
-                decoded = self._decoded(prosody, statistics, demand)
-                async with aclosing(decoded):
-                    async for first_frame, samples in decoded:
-                        speech = trimmer.push(samples)
-                        if not len(speech):
-                            continue
-                        if timed:
-                            yield part(speech)
-                        else:
-                            timed = True
-                            dropped = first_frame * FRAME_SAMPLES + trimmer.dropped_samples
-                            times = word_times(sentence, prosody.token_frames, dropped, start_s)
-                            yield part(speech, times)
+                said = self._sentence(sentence, voice, speed, granularity, demand)
+                async with aclosing(said):
+                    async for samples, times in said:
+                        yield part(samples, times)
                 pause_s = piece.pause_s if sentence is sentences[-1] else text.WORD_PAUSE_S
-                yield part(np.concatenate([trimmer.end(), audio.silence(pause_s / speed)]))
+                yield part(audio.silence(pause_s / speed))
         if not spoken:
             raise ProtocolError("unreadable", "text: there is nothing in it that can be spoken")
 
@@ -154,31 +143,83 @@ class Speech:
 
         return await asyncio.get_running_loop().run_in_executor(self._g2p_thread, pronounce)
 
+    async def _sentence(
+        self,
+        words: list[PronouncedWord],
+        voice: Voice,
+        speed: float,
+        granularity: Granularity,
+        demand: Demand,
+    ) -> AsyncGenerator[tuple[Samples, list[Word]]]:
+        """Some trimmed audio of one sentence, and with the first of it the times of its words."""
+        phonemes = timing.phonemes_of(words)
+        prosody, statistics = await self._queue.run(
+            demand, partial(self._prepared, phonemes, voice, speed, granularity)
+        )
+        start_s = demand.audio_s
+        spoken = SpokenFrames.of(prosody.token_frames, timing.last_sound(phonemes))
+        last_sound_frame = timing.last_sound_frame(phonemes, prosody.token_frames)
+        trimmer = audio.Trimmer()
+        first: int | None = None
+        timed = False
+        async with aclosing(self._decoded(prosody, voice, statistics, spoken, demand)) as decoded:
+            async for start, samples in decoded:
+                first = start if first is None else first
+                end = start + len(samples) // FRAME_SAMPLES
+                speech = trimmer.push(samples, speech_follows=end <= last_sound_frame)
+                if len(speech) and not timed:
+                    timed = True
+                    dropped = first * FRAME_SAMPLES + trimmer.dropped_samples
+                    yield speech, word_times(words, prosody.token_frames, dropped, start_s)
+                elif len(speech):
+                    yield speech, []
+        yield trimmer.end(), []
+
     def _prepared(
         self, phonemes: str, voice: Voice, speed: float, granularity: Granularity, stop: Stop
     ) -> tuple[Prosody, Statistics | None]:
         """What decoding starts from, and the statistics to use if it is to be in windows."""
         prosody = self._engine.prosody(phonemes, voice, speed, stop)
-        return prosody, None
+        if self._table is None or granularity == "sentence" or prosody.frames < SHORT_FRAMES:
+            return prosody, None
+        return prosody, self._table.predict(prosody, voice)
+
+    def _whole(self, prosody: Prosody, voice: Voice, stop: Stop) -> Samples:
+        samples, statistics = self._engine.whole(prosody, stop)
+        if self._table is not None:
+            self._table.learn(prosody, voice, statistics)
+        return samples
 
     async def _decoded(
-        self, prosody: Prosody, statistics: Statistics | None, demand: Demand
+        self,
+        prosody: Prosody,
+        voice: Voice,
+        statistics: Statistics | None,
+        spoken: SpokenFrames,
+        demand: Demand,
     ) -> AsyncGenerator[tuple[int, Samples]]:
         """The model's audio of one sentence, in windows if there are `statistics`, else at once.
 
         Yields:
-            The frame at which decoding began, and the next samples.
+            The frame that the samples begin with, and the samples.
         """
         if statistics is None:
-            samples, _ = await self._queue.run(demand, partial(self._engine.whole, prosody))
-            yield 0, samples
+            yield 0, await self._queue.run(demand, partial(self._whole, prosody, voice))
             return
-        start, end = spoken_frames(prosody.token_frames)
-        windows = Windows(start, end, demand.listener.left_s(time.monotonic()))
+        windows = Windows(spoken, demand.listener.left_s(time.monotonic()))
         while True:
             shared = self._queue.others_wait(demand)
             window = windows.next(LONGEST_SHARED_FRAMES if shared else LONGEST_FRAMES)
             if window is None:
                 return
             decode = partial(self._engine.window, prosody, statistics, *window)
-            yield start, await self._queue.run(demand, decode)
+            yield window[0], await self._queue.run(demand, decode)
+
+
+def _table(engine: Engine) -> StatisticsTable | None:
+    """The table of statistics, or None if it was calibrated with another model."""
+    try:
+        return StatisticsTable.load(TABLE_PATH, engine.model_sha256)
+    except ModelError as error:
+        logger.warning("every sentence will be decoded whole: %s", error)
+        return None

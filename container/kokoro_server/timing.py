@@ -115,8 +115,12 @@ def last_sound_frame(phonemes: str, token_frames: npt.NDArray[np.int64]) -> int:
         phonemes: at least one of them a sound.
         token_frames: as `word_times` takes them.
     """
-    last = max(i for i, phoneme in enumerate(phonemes) if _is_sound(phoneme))
-    return int(token_frames[: last + 1].sum()) - _EARLY_FRAMES
+    return int(token_frames[: last_sound(phonemes) + 1].sum()) - _EARLY_FRAMES
+
+
+def last_sound(phonemes: str) -> int:
+    """The place of the last of `phonemes` that is a sound; there is one."""
+    return max(i for i, phoneme in enumerate(phonemes) if _is_sound(phoneme))
 
 
 def _is_sound(phoneme: str) -> bool:

@@ -5,6 +5,8 @@ little work goes into context; and none so much longer that what is there has be
 next is made. Growth by 1.5 never ran dry on two CPU cores, by 2 it did.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,23 +20,65 @@ LONGEST_FRAMES = 192
 LONGEST_SHARED_FRAMES = 64
 """While the work of other listeners waits: a window is not interrupted, so a longer one makes them
 wait longer, and a shorter one has more context for its length (chosen by `bench.scheduling`)."""
-_LEAD_FRAMES = 6
+SHORT_FRAMES = 100
+"""A shorter sentence, of about seven words, is decoded whole: windows would bring its first sound
+little sooner, and what is predicted of it is less exact."""
+
+
+# How far speech may be from where the durations put it, in all calibrated voices and speeds: it
+# begins between 0.4 of the padding in front and 3 frames after it, and ends up to 6 frames after
+# the last phoneme that is a sound. The trimmer keeps 2 frames before and 4 after.
+_SILENT_SHARE, _KEPT_BEFORE, _LATE_ONSET, _LATE_END = 0.4, 2, 3, 6 + 4
+_FIRST_SOUND_FRAMES = 10
+"""Of sound in the first window at least, so that it plays longer than the second is made."""
+
+
+@dataclass(frozen=True)
+class SpokenFrames:
+    """Where a sentence can be heard.
+
+    Arguments:
+        start: the first frame to decode; what is before is silent.
+        onset: at the latest, sound has begun here.
+        end: the frame after the last to decode; what follows is silent.
+    """
+
+    start: int
+    onset: int
+    end: int
+
+    @classmethod
+    def of(cls, token_frames: npt.NDArray[np.int64], last_sound: int) -> "SpokenFrames":
+        """From the durations.
+
+        Args:
+            token_frames: how long the padding, each phoneme and the padding are; shape (n + 2,).
+            last_sound: the place of the last phoneme, from 0, that is a sound.
+        """
+        padding = int(token_frames[0])
+        end = int(token_frames[: last_sound + 2].sum()) + _LATE_END
+        return cls(
+            start=max(0, int(_SILENT_SHARE * padding) - _KEPT_BEFORE),
+            onset=padding + _LATE_ONSET,
+            end=min(end, int(token_frames.sum())),
+        )
 
 
 class Windows:
-    """Cuts the frames from `start` to `end` into windows, each asked for when it is to be made.
+    """Cuts a sentence into windows, each asked for when it is to be made.
 
     Args:
-        start: the first frame to decode.
-        end: the frame after the last; greater than `start`.
+        spoken: the frames to cut.
         buffer_s: what the listener has left to play, in seconds: who has much can wait for a longer
             first window.
     """
 
-    def __init__(self, start: int, end: int, buffer_s: float = 0.0) -> None:
-        self._start = start
-        self._end = end
-        self._frames = min(max(FIRST_FRAMES, GROWTH * buffer_s / FRAME_S), LONGEST_FRAMES)
+    def __init__(self, spoken: SpokenFrames, buffer_s: float = 0.0) -> None:
+        self._start = spoken.start
+        self._end = spoken.end
+        silent = spoken.onset - spoken.start
+        frames = max(FIRST_FRAMES, silent + _FIRST_SOUND_FRAMES, GROWTH * buffer_s / FRAME_S)
+        self._frames = min(frames, LONGEST_FRAMES)
 
     def next(self, longest_frames: int = LONGEST_FRAMES) -> tuple[int, int] | None:
         """The next window, its first frame and the one after its last; None when all is cut.
@@ -51,14 +95,3 @@ class Windows:
             self._start = self._end
         self._frames = min(self._frames * GROWTH, LONGEST_FRAMES)
         return start, self._start
-
-
-def spoken_frames(token_frames: npt.NDArray[np.int64]) -> tuple[int, int]:
-    """Where a sentence can be heard: its first frame, and the one after the last.
-
-    Args:
-        token_frames: how long the padding, each phoneme and the padding are; shape (n + 2,).
-    """
-    frames = int(token_frames.sum())
-    start = max(0, int(token_frames[0]) - _LEAD_FRAMES)
-    return start, frames

@@ -10,7 +10,7 @@ from bench.speech_distance import snr_db
 from kokoro_server.engine import FRAME_SAMPLES, Engine, Prosody, Statistics, Window
 from kokoro_server.onnx_graph import BoundGraph, Graph, ModelError, Stop
 from kokoro_server.voices import Voices
-from kokoro_server.windows import Windows
+from kokoro_server.windows import SpokenFrames, Windows
 
 PHONEMES = "ðə kwˈɪk bɹˈWn fˈɑks."
 Sentence = tuple[Prosody, np.ndarray, Statistics]
@@ -33,7 +33,7 @@ def sentences(engine: Engine) -> list[Sentence]:
 
 
 def tiles(frames: int) -> Iterator[tuple[int, int]]:
-    windows = Windows(0, frames)
+    windows = Windows(SpokenFrames(0, 0, frames))
     while (window := windows.next(24)) is not None:
         yield window
 

@@ -12,8 +12,8 @@ from kokoro_server.windows import (
     FIRST_FRAMES,
     FRAME_S,
     LONGEST_FRAMES,
+    SpokenFrames,
     Windows,
-    spoken_frames,
 )
 
 # Two threads on two CPU cores, measured: seconds for each window and for each frame of it.
@@ -23,7 +23,7 @@ WINDOW_S, FRAME_WORK_S = 0.02, 0.0066
 def cut(
     start: int, end: int, longest_frames: int = LONGEST_FRAMES, buffer_s: float = 0.0
 ) -> list[tuple[int, int]]:
-    windows = Windows(start, end, buffer_s)
+    windows = Windows(SpokenFrames(start, start, end), buffer_s)
     found = []
     while (window := windows.next(longest_frames)) is not None:
         found.append(window)
@@ -71,7 +71,13 @@ def test_playback_never_runs_dry(frames: int, buffer_s: float) -> None:
 
 def test_silence_around_the_sentence_is_not_decoded() -> None:
     """It is trimmed away in any case, and in front it delays the first sound."""
-    start, end = spoken_frames(np.array([13, 2, 4, 3, 16]))
-    assert start == 7
-    assert end <= 38
-    assert spoken_frames(np.array([1, 2, 1])) == (0, 4)
+    spoken = SpokenFrames.of(np.array([20, 4, 3, 11, 2]), last_sound=1)
+    assert (spoken.start, spoken.onset, spoken.end) == (6, 23, 37)
+    assert SpokenFrames.of(np.array([1, 2, 1]), last_sound=0) == SpokenFrames(0, 4, 4)
+
+
+def test_the_first_window_has_sound_enough_for_the_second() -> None:
+    """At half the speed there is silence of half a second in front: a first window of that alone
+    would start playback with a tenth of a second, and then run dry."""
+    windows = Windows(SpokenFrames(start=10, onset=33, end=200))
+    assert windows.next() == (10, 43)
