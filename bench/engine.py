@@ -83,7 +83,7 @@ THREE = (
     f"{ONE} "
     "If the wind gets any stronger, we will send you a message before seven."
 )
-LENGTHS = [
+LENGTHS = (
     "See you tomorrow.",
     "I have put it in your calendar.",
     "The next train to the airport leaves from platform four at noon.",
@@ -91,7 +91,7 @@ LENGTHS = [
     "close tonight.",
     "If you would rather have the meeting on Thursday, I can move it to the afternoon, but then "
     "the larger room is taken and we would have to do without the big projector.",
-]
+)
 
 
 class Take(NamedTuple):
