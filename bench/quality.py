@@ -28,6 +28,7 @@ from bench.speech_distance import (
     SAMPLE_RATE_HZ,
     beginning,
     join_step_db,
+    level_db,
     loudness_difference_db,
     mel_distance_db,
     snr_db,
@@ -71,6 +72,7 @@ class Rendering:
         unwindowed: with predicted ones, in one piece.
         windowed: with the same, in windows.
         joins: the first samples of the windows after the first.
+        left_out_db: how loud the whole is outside of these frames, see `level_db`.
         cost: CPU time of the windows as a share of the whole's, prosody included in both.
     """
 
@@ -78,6 +80,7 @@ class Rendering:
     unwindowed: Samples
     windowed: Samples
     joins: list[int]
+    left_out_db: float
     cost: float
 
 
@@ -114,17 +117,18 @@ class Renderer:
         if statistics is None:
             raise ValueError(f"voice: {utterance.voice.name} is not calibrated")
         spoken = SpokenFrames.of(prosody.token_frames, last_sound(phonemes))
-        first, end = spoken.start, spoken.end
         spans = list(iter(Windows(spoken).next, None))
         pieces = [engine.window(prosody, statistics, *span, stop) for span in spans]
         windows_s = time.process_time() - began_s
 
-        unwindowed = engine.window(prosody, statistics, first, end, stop)
+        unwindowed = engine.window(prosody, statistics, spoken.start, spoken.end, stop)
+        start, end = FRAME_SAMPLES * spoken.start, FRAME_SAMPLES * spoken.end
         return Rendering(
-            whole=whole[FRAME_SAMPLES * first : FRAME_SAMPLES * end],
+            whole=whole[start:end],
             unwindowed=unwindowed,
             windowed=np.concatenate(pieces),
-            joins=[FRAME_SAMPLES * (start - first) for start, _ in spans[1:]],
+            joins=[FRAME_SAMPLES * first - start for first, _ in spans[1:]],
+            left_out_db=max(level_db(part, whole) for part in (whole[:start], whole[end:])),
             cost=(prosody_s + windows_s) / (prosody_s + whole_s),
         )
 
@@ -152,6 +156,7 @@ class Renderer:
             mel_db=mel_distance_db(whole, windowed),
             beginning_db=mel_distance_db(*beginning(whole, windowed, BEGINNING_S)),
             loudness_db=loudness_difference_db(whole, windowed),
+            left_out_db=rendering.left_out_db,
             join_step_db=join_step_db(rendering.unwindowed, windowed, rendering.joins),
             snr_db=snr_db(rendering.unwindowed, windowed),
             heard_words=heard_words,
@@ -244,10 +249,11 @@ def report(
         "predicted statistics, against the whole sentence with exact ones.",
         "",
         "Two numbers are the mean over the utterances and the 95th percentile over them. Loudness "
-        "is, of one utterance, the 95th percentile of the difference in steps of 50 ms. Join (the "
-        "largest step) and SNR (the smallest) hold the windows against the same statistics without "
-        "windows. WER holds what whisper hears against what it hears in the whole (English). CPU "
-        "is what the windows take more than the whole, the median.",
+        "is, of one utterance, the 95th percentile of the difference in steps of 50 ms. Left out "
+        "is how loud the whole is where no window is decoded: its loudest 10 ms there against the "
+        "loudest of all. Join (the largest step) and SNR (the smallest) hold the windows against "
+        "the same statistics without windows. WER holds what whisper hears against what it hears "
+        "in the whole (English). CPU is what the windows take more than the whole, the median.",
         "",
         f"Limits: {limits}, SNR ≥ {MIN_SNR_DB:g} dB, WER ≤ {MAX_WORD_ERROR_RATE:.0%}.",
         "",

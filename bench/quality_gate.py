@@ -16,6 +16,7 @@ class Measured:
         mel_db: distance of the mel spectra.
         beginning_db: the same, of the first 0.6 s.
         loudness_db: 95th percentile of the difference in level, in steps of 50 ms.
+        left_out_db: how loud it is, in the whole, where no window is decoded.
         join_step_db: the largest at a join, against the same statistics without windows.
         snr_db: against the same.
         heard_words: how many whisper hears in the whole; 0 if it does not know the language.
@@ -31,6 +32,7 @@ class Measured:
     mel_db: float
     beginning_db: float
     loudness_db: float
+    left_out_db: float
     join_step_db: float
     snr_db: float
     heard_words: int
@@ -50,6 +52,7 @@ MAX_DB = {
     "beginning_95th_db": 1.6,
     "loudness_mean_db": 1.0,
     "loudness_95th_db": 1.6,
+    "left_out_db": -40.0,
     "join_step_db": 0.1,
 }
 MIN_SNR_DB = 50.0
@@ -58,7 +61,7 @@ MAX_WORD_ERROR_RATE = 0.01
 
 @dataclass(frozen=True)
 class Summary:
-    """Several utterances: means and 95th percentiles over them, and the worst join and SNR."""
+    """Several utterances: means and 95th percentiles over them, and the worst of the rest."""
 
     utterances: int
     mel_mean_db: float
@@ -67,6 +70,7 @@ class Summary:
     beginning_95th_db: float
     loudness_mean_db: float
     loudness_95th_db: float
+    left_out_db: float
     join_step_db: float
     snr_db: float
     heard_words: int
@@ -88,6 +92,7 @@ class Summary:
             beginning_95th_db=float(np.percentile(beginning, 95)),
             loudness_mean_db=float(np.mean(loudness)),
             loudness_95th_db=float(np.percentile(loudness, 95)),
+            left_out_db=max(one.left_out_db for one in measured),
             join_step_db=max(one.join_step_db for one in measured),
             snr_db=min(one.snr_db for one in measured),
             heard_words=sum(one.heard_words for one in measured),
@@ -169,9 +174,9 @@ class Verdicts:
                 ("Length", self.lengths),
             )
             for line in (
-                f"| {title.lower()} | n | mel, dB | first 0.6 s, dB | loudness, dB | join, dB "
-                "| SNR, dB | WER, % | CPU | gate |",
-                "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+                f"| {title.lower()} | n | mel, dB | first 0.6 s, dB | loudness, dB | left out, dB "
+                "| join, dB | SNR, dB | WER, % | CPU | gate |",
+                "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
                 *(_row(name, summary) for name, summary in summaries.items()),
                 "",
             )
@@ -193,6 +198,7 @@ def _row(name: str, summary: Summary) -> str:
         f"{summary.mel_mean_db:.2f} / {summary.mel_95th_db:.2f}",
         f"{summary.beginning_mean_db:.2f} / {summary.beginning_95th_db:.2f}",
         f"{summary.loudness_mean_db:.2f} / {summary.loudness_95th_db:.2f}",
+        f"{summary.left_out_db:.0f}",
         f"{summary.join_step_db:.3f}",
         f"{summary.snr_db:.0f}",
         "–" if word_errors is None else f"{100 * word_errors:.1f}",

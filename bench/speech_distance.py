@@ -20,6 +20,7 @@ _FLOOR_DB = -70.0
 _FFT_SAMPLES, _HOP_SAMPLES = 1024, 256
 _MEL_BANDS, _LOWEST_HZ, _HIGHEST_HZ = 80, 40.0, 11_000.0
 _LOUDNESS_STEP = SAMPLE_RATE_HZ // 20  # samples, 50 ms
+_LEVEL_STEP = SAMPLE_RATE_HZ // 100  # samples, 10 ms
 _JOIN_SIDE = SAMPLE_RATE_HZ // 50  # samples, 20 ms: a few periods of a low voice
 
 
@@ -131,6 +132,27 @@ def join_step_db(reference: Audio, audio: Audio, joins: Sequence[int]) -> float:
         ),
         default=0.0,
     )
+
+
+def level_db(part: Audio, reference: Audio) -> float:
+    """The loudest 10 ms of `part` against the loudest of `reference`, which it is a part of.
+
+    Returns:
+        Minus infinity if the part is shorter than that, or silent.
+
+    Raises:
+        ValueError: the reference is silent.
+    """
+
+    def loudest(samples: Audio) -> float:
+        steps = len(samples) // _LEVEL_STEP
+        power = np.square(samples[: steps * _LEVEL_STEP].astype(np.float64))
+        return float(power.reshape(steps, _LEVEL_STEP).mean(axis=1).max(initial=0.0))
+
+    if not (whole := loudest(reference)):
+        raise ValueError("reference: it is silent, so there is no ratio to it")
+    power = loudest(part)
+    return float(10 * np.log10(power / whole)) if power else float("-inf")
 
 
 def snr_db(reference: Audio, audio: Audio) -> float:

@@ -8,6 +8,7 @@ from bench.speech_distance import (
     SAMPLE_RATE_HZ,
     beginning,
     join_step_db,
+    level_db,
     loudness_difference_db,
     mel_distance_db,
     snr_db,
@@ -113,6 +114,17 @@ def test_a_join_in_silence_is_no_step() -> None:
     changed = SPEECH.copy()
     changed[3_000:4_000] = noise(1, 0.0001)[:1_000]
     assert join_step_db(SPEECH, changed, [3_000]) < 0.01
+
+
+def test_what_is_left_out_has_the_level_of_its_loudest_moment() -> None:
+    """A cut-off consonant of 20 ms is nothing in the mean over half a second of silence."""
+    tail = np.concatenate([silence(0.4), louder(noise(0.02), -20.0), silence(0.1)])
+    assert level_db(tail, SPEECH) == pytest.approx(-20.0, abs=1.5)
+    assert level_db(SPEECH, SPEECH) == 0.0
+    assert level_db(SPEECH[:0], SPEECH) == float("-inf")
+    assert level_db(silence(0.5), SPEECH) == float("-inf")
+    with pytest.raises(ValueError, match="silent"):
+        level_db(silence(0.5), silence(1))
 
 
 def test_audio_of_another_length_is_refused() -> None:
