@@ -51,7 +51,14 @@ def answers(name: str, jobs: list[dict[str, Any]]) -> list[Any]:
     """Let chunker ``name`` do ``jobs`` in its environment."""
     python = Path(sys.executable) if name == "ours" else environment(name, PEERS[name])
     done = subprocess.run(
-        [str(python), "-W", "ignore", str(Path(__file__).with_name("chunker_peers.py")), name],
+        [
+            str(python),
+            "-P",
+            "-W",
+            "ignore",
+            str(Path(__file__).with_name("chunker_peers.py")),
+            name,
+        ],
         input=json.dumps(jobs),
         env=os.environ | {"PYTHONPATH": str(ROOT / "agent")},
         stdout=subprocess.PIPE,

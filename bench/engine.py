@@ -119,7 +119,7 @@ class Worker:
             python = environment(peer.package, peer.requirements)
         script = Path(__file__).with_name("engine_peers.py")
         self._process = subprocess.Popen(
-            [python, "-W", "ignore", script, name, model_dir, files, str(THREADS)],
+            [python, "-P", "-W", "ignore", script, name, model_dir, files, str(THREADS)],
             env=os.environ | {"PYTHONPATH": str(ROOT / "container")},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
