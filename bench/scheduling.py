@@ -14,7 +14,7 @@ import math
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -31,6 +31,8 @@ from kokoro_server.windows import (
     FRAME_S,
     LONGEST_FRAMES,
     LONGEST_SHARED_FRAMES,
+    SHORT_FRAMES,
+    SpokenFrames,
     Windows,
 )
 
@@ -43,14 +45,14 @@ SLACK_S = Settings.model_fields["admission_slack_s"].default
 class Costs:
     """Seconds that work takes: so many, and so many for each frame.
 
-    The defaults fit sentences of 3 to 33 words on 2 CPU cores with 2 threads, before the engine was
-    made faster: 0.48, 0.92, 1.25, 1.62 and 3.39 s whole, first sound of windows 0.31 to 0.71 s.
+    The defaults are those of a real-time factor of 0.27 for whole sentences, assumed;
+    `bench.server` measures.
     """
 
-    prosody: tuple[float, float] = (0.03, 0.0009)
-    whole: tuple[float, float] = (0.02, 0.0052)
+    prosody: tuple[float, float] = (0.03, 0.001)
+    whole: tuple[float, float] = (0.02, 0.005)
     """Decoding a sentence at once."""
-    window: tuple[float, float] = (0.02, 0.0052)
+    window: tuple[float, float] = (0.02, 0.005)
     """Decoding a window; the frames are those of the window and of its context."""
     pronounce_s: float = 0.01
     """From text to phonemes, for a sentence. Not the engine's work."""
@@ -63,18 +65,25 @@ class Spoken:
     chars: int
     frames: int
     """With the silence around it."""
-    first_frame: int
-    """Where decoding in windows begins."""
+    spoken: SpokenFrames
+    """What windows cover."""
     audible: tuple[int, int]
     """The first frame that trimming leaves, and the one after the last."""
     pause_s: float = 0.3
     """Sent after it."""
 
+    @property
+    def audio_s(self) -> float:
+        """Seconds of audio that are sent."""
+        return FRAME_S * (self.audible[1] - self.audible[0]) + self.pause_s
+
 
 def estimated(sentence: str) -> Spoken:
     """How a sentence is spoken, by its length: 19 characters a second, as af_heart does."""
     frames = round(len(sentence) / 19 / FRAME_S)
-    return Spoken(len(sentence), frames + 25, first_frame=8, audible=(10, frames + 10))
+    return Spoken(
+        len(sentence), frames + 25, SpokenFrames(4, 17, frames + 13), audible=(10, frames + 10)
+    )
 
 
 @dataclass(eq=False)
@@ -88,11 +97,21 @@ class Unit:
 
 
 class FirstComeFirstServed(Scheduler[Unit]):
-    """What servers have otherwise: a queue, or a lock, which is a queue of those who wait."""
+    """What servers have otherwise: a queue, or a lock, which is a queue of those who wait.
+
+    A sentence has its place once: it goes on with its second unit when the first is done.
+    """
+
+    _served: Listener | None = None
 
     def rank(self, listener: Listener) -> tuple[float, int]:
         """Deadlines do not matter."""
-        return 0.0, super().rank(listener)[1]
+        return float(listener is not self._served), super().rank(listener)[1]
+
+    def next(self) -> Unit | None:
+        """Take the unit to do now, or None while nothing waits."""
+        self._served = min(self._waiting, key=self.rank, default=None)
+        return super().next()
 
 
 @dataclass(frozen=True)
@@ -255,19 +274,19 @@ class _Session:
         def cost_s(line: tuple[float, float], frames: int) -> float:
             return line[0] + line[1] * frames
 
-        if not self._world.strategy.windows:
+        if self._world.strategy.whole_reply:
             work_s = sum(
                 cost_s(costs.prosody, one.frames) + cost_s(costs.whole, one.frames)
                 for one in sentences
             )
-            audio_s = sum(
-                FRAME_S * (one.audible[1] - one.audible[0]) + one.pause_s for one in sentences
-            )
-            yield Unit(self, work_s, audio_s)
+            yield Unit(self, work_s, sum(one.audio_s for one in sentences))
             return
         for one in sentences:
             yield Unit(self, cost_s(costs.prosody, one.frames), 0.0)
-            windows = Windows(one.first_frame, one.frames, self._listener.left_s(self._world.now_s))
+            if not self._world.strategy.windows or one.frames < SHORT_FRAMES:
+                yield Unit(self, cost_s(costs.whole, one.frames), one.audio_s)
+                continue
+            windows = Windows(one.spoken, self._listener.left_s(self._world.now_s))
             while True:
                 shared = self._world.scheduler.others_wait(self._listener)
                 window = windows.next(LONGEST_SHARED_FRAMES if shared else LONGEST_FRAMES)
@@ -275,7 +294,7 @@ class _Session:
                     break
                 start, end = window
                 heard = min(end, one.audible[1]) - max(start, one.audible[0])
-                pause_s = one.pause_s if end == one.frames else 0.0
+                pause_s = one.pause_s if end == one.spoken.end else 0.0
                 yield Unit(
                     self,
                     cost_s(costs.window, end - start + 2 * CONTEXT_FRAMES),
@@ -369,11 +388,15 @@ def plot(runs: dict[tuple[int, str], Outcome], file: Path) -> None:
 
 def choices() -> dict[tuple[int, str], Outcome]:
     """Four sessions, with other values of what was chosen by simulation."""
-    runs = {}
+    runs = {
+        (4, f"slack, s: {slack_s}"): simulate(
+            replace(WINDOWS, slack_s=slack_s), 4, Costs(), run_s=3 * RUN_S
+        )
+        for slack_s in (0.0, 0.25, 1.0)
+    }
     for name, where, values in (
-        ("reserve, s", "kokoro_server.scheduler.RESERVE_S", (0.0, 0.8, 1.6, 2.4)),
+        ("reserve, s", "kokoro_server.scheduler.RESERVE_S", (0.0, 0.7, 1.4, 2.1)),
         ("shared window, frames", f"{__name__}.LONGEST_SHARED_FRAMES", (32, 64, 96, 192)),
-        ("promised", "kokoro_server.admission._PROMISED", (0.9, 0.95, 1.0)),
     ):
         for value in values:
             with patch(where, value):

@@ -43,9 +43,9 @@ from kokoro_server.engine import FRAME_SAMPLES, Engine
 from kokoro_server.g2p import Pronouncer
 from kokoro_server.onnx_graph import Stop
 from kokoro_server.text import SENTENCE_PAUSE_S
-from kokoro_server.timing import phonemes_of
+from kokoro_server.timing import last_sound, phonemes_of
 from kokoro_server.voices import Voices
-from kokoro_server.windows import CONTEXT_FRAMES, spoken_frames
+from kokoro_server.windows import CONTEXT_FRAMES, SpokenFrames
 from model.manifest import default_model_dir
 
 ROOT = Path(__file__).parent.parent
@@ -112,7 +112,7 @@ def measure(model_dir: Path) -> tuple[Costs, dict[str, Spoken]]:
         spoken[sentence] = Spoken(
             chars=len(sentence),
             frames=prosody.frames,
-            first_frame=spoken_frames(prosody.token_frames)[0],
+            spoken=SpokenFrames.of(prosody.token_frames, last_sound(phonemes)),
             audible=(first, first + round(left / FRAME_SAMPLES)),
             pause_s=SENTENCE_PAUSE_S,
         )

@@ -4,6 +4,9 @@ Pure, like `scheduler`. The test is for a fluid: a listener whose buffer ends in
 is still owed `R` seconds of audio needs, within the next `t` seconds, the making of
 `min(R, max(0, t - b))` seconds of audio, each of which costs the engine the real-time factor. If
 for some `t` all listeners together need more than `t` seconds of work, somebody will run dry.
+
+Speech is not quite a fluid: it comes in pieces, windows or sentences, of which each must be
+complete before its beginning can be played. So the need begins a piece before the buffer ends.
 """
 
 from collections import deque
@@ -12,8 +15,6 @@ from dataclasses import dataclass
 from kokoro_server.scheduler import Listener
 
 BUSY = "the engine is taken: with one more, those who listen would run dry; try again in seconds"
-_PROMISED = 0.9
-"""Of the engine's time: units have a length and a fluid has none (chosen by `bench.scheduling`)."""
 _REMEMBERED = 32
 """Utterances, or turns, that an estimate looks back on."""
 
@@ -29,11 +30,14 @@ class Demand:
     work_s: float = 0.0
     """Engine time spent on it."""
     audio_s: float = 0.0
-    """Audio handed out."""
+    """Audio handed out, ..."""
+    pieces: int = 0
+    """... in so many pieces."""
 
     def hand_out(self, audio_s: float, now_s: float) -> None:
         """`audio_s` seconds of its audio go to the listener."""
         self.audio_s += audio_s
+        self.pieces += 1
         self.listener.hears(audio_s, now_s)
 
 
@@ -74,6 +78,7 @@ class Admission:
         self._in_flight: dict[Listener, list[Demand]] = {}
         self._real_time_factor = Ratio()
         self._audio_s_per_char = Ratio()
+        self._piece_s = Ratio()
         self._turn_audio_s = Ratio()
 
     def accept(self, listener: Listener, chars: float, now_s: float) -> Demand | None:
@@ -116,22 +121,24 @@ class Admission:
         if made and demand.audio_s > 0:
             self._real_time_factor.observe(demand.work_s, demand.audio_s)
             self._audio_s_per_char.observe(demand.audio_s, demand.chars)
+            self._piece_s.observe(demand.audio_s, demand.pieces)
 
     def _has_room(self, newcomer: Demand, now_s: float) -> bool:
         real_time_factor = self._real_time_factor.value
         if not self._in_flight or real_time_factor is None:
             return True
         everybody = [*self._in_flight.items(), (newcomer.listener, [newcomer])]
+        piece_s = self._piece_s.value or 0.0
         needs = [
-            (listener.left_s(now_s), self._owed_s(listener, demands))
+            (max(0.0, listener.left_s(now_s) - piece_s), self._owed_s(listener, demands))
             for listener, demands in everybody
         ]
-        # The surplus of work over time rises from where a listener's buffer ends to where what it
+        # The surplus of work over time rises from where a listener's need begins to where what it
         # is owed ends, so it is greatest at one of these ends.
         return all(
-            real_time_factor * sum(min(owed_s, max(0.0, t - dry_s)) for dry_s, owed_s in needs)
-            <= _PROMISED * t + self._slack_s
-            for t in (dry_s + owed_s for dry_s, owed_s in needs)
+            real_time_factor * sum(min(owed_s, max(0.0, t - from_s)) for from_s, owed_s in needs)
+            <= t + self._slack_s
+            for t in (from_s + owed_s for from_s, owed_s in needs)
         )
 
     def _owed_s(self, listener: Listener, demands: list[Demand]) -> float:

@@ -156,13 +156,14 @@ def test_who_interrupts_is_a_newcomer() -> None:
 # -- Admission -------------------------------------------------------------------------------
 
 
-def measured(real_time_factor: float, slack_s: float = 0.0) -> Admission:
-    """An admission that has seen speech of one second for each character."""
+def measured(real_time_factor: float, slack_s: float = 0.0, piece_s: float = 0.1) -> Admission:
+    """An admission that has seen speech of one second for each character, in pieces."""
     admission = Admission(slack_s)
     demand = admission.accept(Listener(), 10.0, 0.0)
     assert demand is not None
     demand.work_s = 10.0 * real_time_factor
-    demand.hand_out(10.0, 0.0)
+    for _ in range(round(10.0 / piece_s)):
+        demand.hand_out(piece_s, 0.0)
     admission.end(demand, made=True)
     return admission
 
@@ -189,7 +190,17 @@ def test_what_has_been_made_already_is_not_counted_again() -> None:
     assert demand is not None
     assert admission.accept(Listener(), 5.0, 0.0) is None
     demand.hand_out(19.0, 0.0)
-    assert admission.accept(Listener(), 5.0, 16.0) is not None
+    assert admission.accept(Listener(), 5.0, 17.0) is not None
+
+
+def test_the_next_piece_must_be_complete_before_the_buffer_ends() -> None:
+    """Guards against gaps where speech is made sentence by sentence: a fluid would be in time."""
+    for piece_s, taken in ((0.1, True), (5.0, False)):
+        admission = measured(real_time_factor=0.7, piece_s=piece_s)
+        demand = admission.accept(Listener(), 10.0, 0.0)
+        assert demand is not None
+        demand.hand_out(4.0, 0.0)
+        assert (admission.accept(Listener(), 6.0, 0.0) is not None) is taken
 
 
 def test_only_the_beginning_of_a_turn_is_refused() -> None:
@@ -251,10 +262,10 @@ def test_nothing_is_refused_before_anything_was_measured() -> None:
 
 def test_slack_is_how_much_too_much_may_be() -> None:
     """Guards against a setting without effect."""
-    for slack_s, taken in ((1.4, False), (1.6, True)):
+    for slack_s, taken in ((0.4, False), (0.6, True)):
         admission = measured(0.525, slack_s)
         assert admission.accept(Listener(), 10.0, 0.0) is not None
-        # 10.5 s of work for 10 s of audio, of which 9 are promised.
+        # 10.5 s of work for 10 s of audio.
         assert (admission.accept(Listener(), 10.0, 0.0) is not None) is taken
 
 
