@@ -381,7 +381,7 @@ def plot(runs: dict[tuple[int, str], Outcome], file: Path) -> None:
     for panel in (sound, gaps, refused):
         panel.set(xlabel="speaking sessions")
         panel.grid(alpha=0.3)
-    sound.legend(fontsize="small")
+    gaps.legend(fontsize="small", loc="upper left")
     figure.savefig(file, metadata={"Date": None})
     plt.close(figure)
 
@@ -392,7 +392,7 @@ def choices() -> dict[tuple[int, str], Outcome]:
         (4, f"slack, s: {slack_s}"): simulate(
             replace(WINDOWS, slack_s=slack_s), 4, Costs(), run_s=3 * RUN_S
         )
-        for slack_s in (0.0, 0.25, 1.0)
+        for slack_s in (0.0, 0.5, 1.0)
     }
     for name, where, values in (
         ("reserve, s", "kokoro_server.scheduler.RESERVE_S", (0.0, 0.7, 1.4, 2.1)),

@@ -6,7 +6,8 @@ is still owed `R` seconds of audio needs, within the next `t` seconds, the makin
 for some `t` all listeners together need more than `t` seconds of work, somebody will run dry.
 
 Speech is not quite a fluid: it comes in pieces, windows or sentences, of which each must be
-complete before its beginning can be played. So the need begins a piece before the buffer ends.
+complete before its beginning can be played. So the need of one who plays begins a piece before the
+buffer ends; playback that has not begun waits for its first piece in any case.
 """
 
 from collections import deque
@@ -130,15 +131,19 @@ class Admission:
         everybody = [*self._in_flight.items(), (newcomer.listener, [newcomer])]
         piece_s = self._piece_s.value or 0.0
         needs = [
-            (max(0.0, listener.left_s(now_s) - piece_s), self._owed_s(listener, demands))
+            (
+                listener.left_s(now_s) - piece_s if listener.plays else 0.0,
+                self._owed_s(listener, demands),
+            )
             for listener, demands in everybody
         ]
         # The surplus of work over time rises from where a listener's need begins to where what it
-        # is owed ends, so it is greatest at one of these ends.
+        # is owed ends, so it is greatest at one of these ends (or now, which is too late to help).
         return all(
             real_time_factor * sum(min(owed_s, max(0.0, t - from_s)) for from_s, owed_s in needs)
             <= t + self._slack_s
             for t in (from_s + owed_s for from_s, owed_s in needs)
+            if t > 0
         )
 
     def _owed_s(self, listener: Listener, demands: list[Demand]) -> float:
