@@ -1,0 +1,262 @@
+"""The engine on a GPU: how soon, how fast, how many at once. Takes at most ten minutes.
+
+    python -m bench.gpu [--providers cuda cuda-graphs …] [--small] [--out bench/results/gpu.md]
+
+Needs an environment with ``container/requirements-gpu.txt`` and, to build the model,
+``container/model/requirements.txt``. With ``--providers cpu --small`` it runs anywhere, which shows
+that it works and nothing else.
+"""
+
+import argparse
+import asyncio
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+import numpy as np
+import onnxruntime as ort
+
+from bench import server
+from bench.engine import LENGTHS, ONE, THREE, built_model, spread
+from bench.playback import Chunk, first_sound_s
+from bench.scheduling import WINDOWS
+from kokoro_server.admission import Demand
+from kokoro_server.audio import SAMPLE_RATE_HZ
+from kokoro_server.engine import FRAME_SAMPLES, Engine, Prosody, Statistics, Window
+from kokoro_server.g2p import Pronouncer
+from kokoro_server.messages import Granularity
+from kokoro_server.onnx_graph import ExecutionProvider, Stop
+from kokoro_server.scheduler import Listener
+from kokoro_server.speech import Speech
+from kokoro_server.timing import phonemes_of
+from kokoro_server.voices import Voice, Voices
+
+THREADS = 2
+SEED = 5
+
+
+class Sizes(NamedTuple):
+    """How much is measured."""
+
+    rounds: int = 10
+    texts: tuple[str, ...] = (*LENGTHS, ONE, THREE)
+    batches: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
+    windows_frames: tuple[int, ...] = (24, 56, 184)
+    """With four frames of context on either side, multiples of 16."""
+    sentences_frames: tuple[int, ...] = (60, 90, 120, 150, 180)
+    sessions: tuple[int, ...] = (8, 32, 64, 128)
+    sessions_s: float = 30.0
+
+
+SMALL = Sizes(1, LENGTHS[:2], (1, 2), (24,), (60, 90), (1, 2), 10.0)
+
+
+# -- One call --------------------------------------------------------------------------------
+
+
+class Sentence(NamedTuple):
+    """What the generator starts from."""
+
+    prosody: Prosody
+    statistics: Statistics
+
+
+def times_ms(call: Callable[[], object], rounds: int) -> list[float]:
+    """How long ``call`` takes, after two calls to warm up."""
+    times = []
+    for _ in range(2 + rounds):
+        started_s = time.monotonic()
+        call()
+        times.append(1000 * (time.monotonic() - started_s))
+    return times[2:]
+
+
+def parts_table(engine: Engine, phonemes: str, voice: Voice, sizes: Sizes) -> list[str]:
+    """The two parts of the model, each for a whole sentence."""
+    prosody = engine.prosody(phonemes, voice, 1.0, Stop())
+    audio_s = prosody.frames * FRAME_SAMPLES / SAMPLE_RATE_HZ
+    prosody_ms = times_ms(lambda: engine.prosody(phonemes, voice, 1.0, Stop()), sizes.rounds)
+    whole_ms = times_ms(lambda: engine.whole(prosody, Stop()), sizes.rounds)
+    return [
+        f"A sentence of {audio_s:.1f} s: prosody {spread(prosody_ms)} ms, generator "
+        f"{spread(whole_ms)} ms."
+    ]
+
+
+def batches_table(engine: Engine, sentence: Sentence, sizes: Sizes) -> list[str]:
+    """The generator on batches of windows of one length."""
+    lines = [
+        "| frames of a window | windows in a run | ms | seconds of audio in a second |",
+        "| --- | --- | --- | --- |",
+    ]
+    for frames in sizes.windows_frames:
+        for batch in sizes.batches:
+            windows = [Window(*sentence, 8, 8 + frames)] * batch
+            taken_ms = times_ms(partial(engine.windows, windows, Stop()), sizes.rounds)
+            audio_s = batch * frames * FRAME_SAMPLES / SAMPLE_RATE_HZ
+            speed = 1000 * audio_s / statistics.median(taken_ms)
+            lines.append(f"| {frames} | {batch} | {spread(taken_ms)} | {speed:.0f} |")
+    return lines
+
+
+def searches_table(model_dir: Path, prosody: Prosody, sizes: Sizes, on_gpu: bool) -> list[str]:
+    """Sentences of alternating lengths: what the search for a convolution's algorithm costs."""
+    lines = [
+        "| cudnn_conv_algo_search | each length for the first time, ms | again, ms |",
+        "| --- | --- | --- |",
+    ]
+    for search in ("EXHAUSTIVE", "HEURISTIC", "DEFAULT") if on_gpu else ("(CPU)",):
+        provider = ("CUDAExecutionProvider", {"cudnn_conv_algo_search": search})
+        session = ort.InferenceSession(
+            model_dir / "generator-exact.onnx",
+            providers=[provider if on_gpu else "CPUExecutionProvider"],
+        )
+        taken_ms: list[float] = []
+        for _ in range(1 + sizes.rounds):
+            for frames in sizes.sentences_frames:
+                inputs = {
+                    "features": np.ascontiguousarray(prosody.features[:, :, : 2 * frames]),
+                    "harmonics": np.ascontiguousarray(prosody.harmonics[:, :, : 120 * frames + 1]),
+                    "gain": prosody.gain,
+                    "bias": prosody.bias,
+                }
+                started_s = time.monotonic()
+                session.run(None, inputs)
+                taken_ms.append(1000 * (time.monotonic() - started_s))
+        first = len(sizes.sentences_frames)
+        lines.append(f"| {search} | {spread(taken_ms[:first])} | {spread(taken_ms[first:])} |")
+    return lines
+
+
+# -- Speech ----------------------------------------------------------------------------------
+
+
+async def texts_table(speech: Speech, voice: Voice, sizes: Sizes) -> list[str]:
+    """One listener: first sound and total of texts of several lengths."""
+    lines = [
+        "| words | audio, s | first sound, ms: windows | whole sentences | total, ms: windows "
+        "| whole sentences | real-time factor |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for text in sorted(sizes.texts, key=len):
+        first_ms: dict[Granularity, list[float]] = {"window": [], "sentence": []}
+        total_ms: dict[Granularity, list[float]] = {"window": [], "sentence": []}
+        audio_s = 0.0
+        for number in range(2 + sizes.rounds):
+            for granularity in first_ms:
+                started_s = time.monotonic()
+                demand = Demand(Listener(), len(text), started_s)
+                chunks = [
+                    Chunk(time.monotonic(), np.frombuffer(part.pcm, "<i2").astype(np.float32))
+                    async for part in speech.speak(text, voice, 1.0, granularity, demand)
+                ]
+                audio_s = sum(len(chunk.samples) for chunk in chunks) / SAMPLE_RATE_HZ
+                if number >= 2:
+                    first_ms[granularity].append(1000 * (first_sound_s(chunks) - started_s))
+                    total_ms[granularity].append(1000 * (chunks[-1].at_s - started_s))
+        lines.append(
+            f"| {len(text.split())} | {audio_s:.1f} "
+            f"| {spread(first_ms['window'])} | {spread(first_ms['sentence'])} "
+            f"| {spread(total_ms['window'])} | {spread(total_ms['sentence'])} "
+            f"| {statistics.median(total_ms['window']) / 1000 / audio_s:.3f} |"
+        )
+    return lines
+
+
+async def sessions_table(model_dir: Path, provider: ExecutionProvider, sizes: Sizes) -> list[str]:
+    """The server with more and more sessions, until one runs dry or is refused."""
+    lines = [
+        "| sessions | replies | first sound, ms: median | 95th percentile | replies with underruns "
+        "| refused | seconds of audio in a second |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    settings: dict[str, str] = {"KOKORO_EXECUTION_PROVIDER": provider}
+    async with server.serving(server.Mode(WINDOWS, "kokoro_server", settings), model_dir) as url:
+        for sessions in sizes.sessions:
+            started_s = time.monotonic()
+            heard = await server.run(url, sizes.sessions_s, SEED, sessions)
+            speed = heard.audio_s / (time.monotonic() - started_s)
+            lines.append(
+                f"| {sessions} | {len(heard.gaps_s)} | {1000 * heard.first_sound(50):.0f} "
+                f"| {1000 * heard.first_sound(95):.0f} | {heard.turns_with_gaps} "
+                f"| {heard.refused} | {speed:.1f} |"
+            )
+            if heard.turns_with_gaps or heard.refused:
+                break
+    return lines
+
+
+# -- Report ----------------------------------------------------------------------------------
+
+
+async def measured(provider: ExecutionProvider, sizes: Sizes) -> list[str]:
+    """Everything, on one execution provider, as Markdown."""
+    model_dir = built_model()
+    voice = Voices.in_directory(model_dir, "af_heart").default
+    engine = Engine(model_dir, THREADS, provider)
+    words = Pronouncer().words(LENGTHS[-1], voice.language)
+    phonemes = engine.known(phonemes_of(words))
+    prosody = engine.prosody(phonemes, voice, 1.0, Stop())
+    sentence = Sentence(prosody, engine.whole(prosody, Stop())[1])
+    lines = [f"## {provider}", "", *parts_table(engine, phonemes, voice, sizes)]
+    lines += ["", "The generator, windows in one run:", "", *batches_table(engine, sentence, sizes)]
+    if provider in ("cpu", "cuda"):
+        table = searches_table(model_dir, prosody, sizes, provider == "cuda")
+        lines += ["", "Sentences of alternating lengths:", "", *table]
+    speech = Speech(model_dir, THREADS, provider)
+    await speech.load(voice)
+    lines += ["", "One listener:", "", *await texts_table(speech, voice, sizes)]
+    await speech.close()
+    table = await sessions_table(model_dir, provider, sizes)
+    return [*lines, "", "Sessions that speak and listen in turns:", "", *table, ""]
+
+
+def gpu() -> str:
+    """The GPU's name, memory and driver, or that there is none."""
+    if shutil.which("nvidia-smi") is None:
+        return "**not measured on a GPU**"
+    command = [
+        "nvidia-smi",
+        "--query-gpu=name,memory.total,driver_version",
+        "--format=csv,noheader",
+    ]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def main() -> None:
+    """Measure, print and write the report."""
+    providers = get_args(ExecutionProvider)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument(
+        "--providers", nargs="+", choices=providers, default=["cuda", "cuda-graphs"]
+    )
+    parser.add_argument("--small", action="store_true", help="little of everything")
+    parser.add_argument("--out", type=Path, help="write the report to this file, too")
+    arguments = parser.parse_args()
+    lines = [
+        "# The engine on a GPU",
+        "",
+        f"`python -m bench.gpu --providers {' '.join(arguments.providers)}"
+        f"{' --small' if arguments.small else ''}`, {date.today()}, {gpu()}, ONNX Runtime "
+        f"{ort.__version__}. Median (minimum – maximum) of the rounds.",
+        "",
+    ]
+    for provider in arguments.providers:
+        print(f"{provider}: measuring", file=sys.stderr)
+        lines += asyncio.run(measured(provider, SMALL if arguments.small else Sizes()))
+    text = "\n".join(lines)
+    print(text)
+    if arguments.out:
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        arguments.out.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
