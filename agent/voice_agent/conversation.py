@@ -112,6 +112,7 @@ class Conversation:
         else:
             # All audio was sent, faster than it plays: the listener broke in on the rest of it.
             await self._idle.wait()
+            await self._speech.cancel()
             heard = self._turn.timeline.heard_text(played_s)
             self._history.replace_last_reply(self._messages_before, self._prompt, heard)
             await emit(Interrupted(request_id=self._turn.request_id, heard_text=heard))

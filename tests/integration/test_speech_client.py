@@ -264,6 +264,24 @@ async def test_cancel_ends_every_utterance_and_the_session_goes_on(running) -> N
         assert session.streams_opened == 1
 
 
+async def test_cancel_is_told_when_all_audio_was_sent(running) -> None:
+    """Audio arrives faster than it plays. A container that does not learn of the barge-in believes
+    that its listener is still busy, and lets others go before the next reply."""
+    cancelled = asyncio.Event()
+
+    async def note(ws: ServerConnection, message: dict[str, object]) -> None:
+        if message["type"] == "cancel":
+            cancelled.set()
+        else:
+            await speak(ws, message)
+
+    async with running(note) as setup, SpeechSession(setup.endpoint) as session:
+        assert await audio_of(await session.speak("spoken", "t.0")) == [b"spoken"]
+        await session.cancel()
+        async with asyncio.timeout(10):
+            await cancelled.wait()
+
+
 async def test_a_refused_request_does_not_touch_the_others(running) -> None:
     """An unknown voice is the caller's mistake, not the container's failure."""
 

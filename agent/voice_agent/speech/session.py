@@ -200,14 +200,15 @@ class SpeechSession:
         """Stop what is being spoken and drop what is queued.
 
         Every utterance in flight ends with `Cancelled`, or with `SynthesisComplete` if that was
-        on its way. A lost connection is no error here: there is nothing left to stop.
+        on its way. Where none is, the container learns that what it sent is played no more: it
+        schedules by what its listeners have left to play. A lost connection is no error here:
+        there is nothing left to stop.
         """
         for line in list(self._lines):
-            if line.utterances:
-                try:
-                    await line.send(line.protocol.cancel())
-                except SpeechError as error:
-                    log.info("cancel: %s", error)
+            try:
+                await line.send(line.protocol.cancel())
+            except SpeechError as error:
+                log.info("cancel: %s", error)
 
     async def close(self) -> None:
         """Say goodbye and close every stream; utterances in flight end, unfinished."""
