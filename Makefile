@@ -132,11 +132,12 @@ node_modules/.stamp: package-lock.json | .venv/dev.stamp
 	$(UV) pip install -q --python .env-checkov --no-deps --require-hashes -r requirements-checkov.txt
 	@touch $@
 
-## make bench        bidi against batch, and the chunker against its peers, into bench/results/
+## make bench        every measurement and comparison with peers, into bench/results/ (an hour or two)
+BENCHES := first_words chunker engine server scheduling quality profile
 .PHONY: bench
 bench: .venv/dev.stamp
-	$(BIN)/python -m bench.first_words --out bench/results/first_words.md
-	$(BIN)/python -m bench.chunker --out bench/results/chunker.md
+	for name in $(BENCHES); do \
+	  $(BIN)/python -m bench.$$name --out bench/results/$$name.md || exit 1; done
 
 ## make calibrate    decode the calibration's sentences in all voices and fit the table of statistics (an hour of CPU)
 .PHONY: calibrate
