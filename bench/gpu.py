@@ -78,7 +78,7 @@ def times_ms(call: Callable[[], object], rounds: int) -> list[float]:
     return times[2:]
 
 
-def parts_table(engine: Engine, phonemes: str, voice: Voice, sizes: Sizes) -> list[str]:
+def parts_line(engine: Engine, phonemes: str, voice: Voice, sizes: Sizes) -> list[str]:
     """The two parts of the model, each for a whole sentence."""
     prosody = engine.prosody(phonemes, voice, 1.0, Stop())
     audio_s = prosody.frames * FRAME_SAMPLES / SAMPLE_RATE_HZ
@@ -205,7 +205,7 @@ async def measured(provider: ExecutionProvider, sizes: Sizes) -> list[str]:
     phonemes = engine.known(phonemes_of(words))
     prosody = engine.prosody(phonemes, voice, 1.0, Stop())
     sentence = Sentence(prosody, engine.whole(prosody, Stop())[1])
-    lines = [f"## {provider}", "", *parts_table(engine, phonemes, voice, sizes)]
+    lines = [f"## {provider}", "", *parts_line(engine, phonemes, voice, sizes)]
     lines += ["", "The generator, windows in one run:", "", *batches_table(engine, sentence, sizes)]
     if provider in ("cpu", "cuda"):
         table = searches_table(model_dir, prosody, sizes, provider == "cuda")
