@@ -20,12 +20,13 @@ from pydantic import BaseModel, ConfigDict
 from kokoro_server.engine import Prosody, Statistics
 from kokoro_server.onnx_graph import ModelError
 from kokoro_server.voices import Voice
+from kokoro_server.windows import SHORT_FRAMES
 
 TABLE_PATH = Path(__file__).with_name("statistics.npz")
 
 Array = npt.NDArray[np.float32]
 
-SENTENCES_TO_LEARN = 3
+SENTENCES_TO_LEARN = 5
 """So many sentences of a voice without calibration are decoded whole before one is predicted."""
 LEARNED_VOICES = 32
 _LEARNED_SENTENCES = 8
@@ -37,7 +38,7 @@ LEAKY_SLOPE = 0.1
 """Of the generator's first activation."""
 VARIANCE_FLOOR = 1e-5
 """The norms' epsilon: below it a variance makes no difference."""
-_LOG_VARIANCE_RANGE = 6.0
+_LOGARITHM_RANGE = 3.0
 
 
 class Provenance(BaseModel):
@@ -117,39 +118,29 @@ def content(features: Array, harmonics: Array, projection: Array, offset: Array)
 
 @dataclass(frozen=True)
 class Basis:
-    """Makes an `Input` the vector that the regression is linear in.
+    """Makes an `Input` the variables that the regression is linear in.
 
     Arguments:
         style_mean, style_scale: standardise the style, shape (128,).
         content_mean, content_scale: standardise the content, shape (c,).
-        style_axes: the main axes of standardised styles, shape (128, s).
-        content_axes: the main axes of what the style does not explain in the content, (c, d).
-        explained: what it does explain of them, linear in 1 and the style, shape (129, d).
     """
 
     style_mean: Array
     style_scale: Array
     content_mean: Array
     content_scale: Array
-    style_axes: Array
-    content_axes: Array
-    explained: Array
 
-    def expand(self, given: Input) -> Array:
-        """The regression's variables, shape (n, v).
+    def variables(self, given: Input) -> Array:
+        """Shape (n, 1 + 1 + 128 + 128 + c).
 
-        They are 1, the style and the content; how short the sentence is, alone and times the
-        style, because silence at its ends weighs more in short ones; and products of style and
-        content, because a sound does not move every voice's statistics alike.
+        They are 1; how short the sentence is, alone and times the style, because silence at its
+        ends weighs more in a short one; the style and the content.
         """
         style = (given.style - self.style_mean) / self.style_scale
         content_ = (given.content - self.content_mean) / self.content_scale
-        ones = np.ones((len(style), 1), np.float32)
+        one = np.ones((len(style), 1), np.float32)
         shortness = (_SHORT_FRAMES / given.frames)[:, None].astype(np.float32)
-        unexplained = content_ @ self.content_axes - np.hstack([ones, style]) @ self.explained
-        main_style = style @ self.style_axes
-        products = (unexplained[:, :, None] * main_style[:, None, :]).reshape(len(style), -1)
-        return np.hstack([ones, shortness, shortness * style, style, content_, products])
+        return np.hstack([one, shortness, shortness * style, style, content_])
 
 
 _SHORT_FRAMES = 40
@@ -163,39 +154,44 @@ class Regression:
     Arguments:
         basis: makes the variables.
         weights: of the variables in each component, shape (v, r).
-        components: of the standardised statistics, shape (r, 2 * channels): means in units of
-            `scale` from `mean`, then natural logarithms of variances, from `log_variance`.
-        mean, scale, log_variance: over all calibrated sentences, shape (channels,).
+        components: of the standardised statistics, shape (r, 2 * channels): means, from `mean` in
+            units of `deviation`, then natural logarithms of deviations in the same units.
+        mean: over all calibrated sentences, shape (channels,).
+        deviation: likewise, the geometric mean; a deviation is the root of a variance.
     """
 
     basis: Basis
     weights: Array
     components: Array
     mean: Array
-    scale: Array
-    log_variance: Array
+    deviation: Array
 
     def standardised(self, given: Input) -> Array:
         """The prediction in standardised terms, shape (n, 2 * channels)."""
-        components = self.basis.expand(given) @ self.weights
+        components = self.basis.variables(given) @ self.weights
         return np.asarray(components @ self.components, np.float32)
 
     def standardise(self, statistics: Statistics) -> Array:
         """True statistics in the same terms, shape (2 * channels,)."""
-        means = (statistics.mean - self.mean) / self.scale
-        log_variances = np.log(statistics.variance + VARIANCE_FLOOR) - self.log_variance
-        return np.concatenate([means, log_variances]).astype(np.float32)
+        return standardise(statistics.mean, statistics.variance, self.mean, self.deviation)
 
     def statistics(self, standardised: Array) -> Statistics:
         """The statistics that `standardised`, shape (2 * channels,), stands for."""
-        means, log_variances = np.split(standardised, 2)
+        means, logarithms = np.split(standardised, 2)
         # Far outside of what was calibrated a line leads anywhere.
-        log_variances = np.clip(log_variances, -_LOG_VARIANCE_RANGE, _LOG_VARIANCE_RANGE)
-        variances = np.exp(self.log_variance + log_variances) - VARIANCE_FLOOR
+        logarithms = np.clip(logarithms, -_LOGARITHM_RANGE, _LOGARITHM_RANGE)
+        deviations = self.deviation * np.exp(logarithms)
         return Statistics(
-            (self.mean + self.scale * means).astype(np.float32),
-            np.maximum(variances, 0).astype(np.float32),
+            (self.mean + self.deviation * means).astype(np.float32),
+            np.maximum(np.square(deviations) - VARIANCE_FLOOR, 0).astype(np.float32),
         )
+
+
+def standardise(means: Array, variances: Array, mean: Array, deviation: Array) -> Array:
+    """True statistics, shape (..., channels), in a `Regression`'s terms, (..., 2 * channels)."""
+    deviations = np.sqrt(variances + VARIANCE_FLOOR)
+    parts = [(means - mean) / deviation, np.log(deviations / deviation)]
+    return np.concatenate(parts, axis=-1).astype(np.float32)
 
 
 class StatisticsTable:
@@ -291,10 +287,11 @@ class StatisticsTable:
     def learn(self, prosody: Prosody, voice: Voice, statistics: Statistics) -> None:
         """Remember the true statistics of a sentence that was decoded whole.
 
-        A calibrated voice has nothing to learn. The voices that were not used for longest are
-        forgotten.
+        A calibrated voice has nothing to learn, and short sentences, which are never predicted,
+        would take the place of longer ones. Of many voices, those that learned something last are
+        kept.
         """
-        if voice.name in self._calibrated:
+        if voice.name in self._calibrated or prosody.frames < SHORT_FRAMES:
             return
         given = self.input(prosody)
         residual = self._regression.standardise(statistics)
@@ -346,7 +343,7 @@ class _LearnedVoice:
 
 # Prior variances, relative to that of the voice's own residual. Measured with voices left out of
 # the calibration, see docs/streaming.md.
-_LEARNED_SHORTNESS, _LEARNED_CONTENT, _LEARNED_NOISE = 0.1, 0.3, 0.01
+_LEARNED_SHORTNESS, _LEARNED_CONTENT, _LEARNED_NOISE = 0.1, 0.02, 0.01
 
 
 def _names(of: type) -> set[str]:

@@ -1,0 +1,45 @@
+"""The committed table of statistics, against the real model."""
+
+from pathlib import Path
+
+import pytest
+
+from calibration.collect import decode, jobs_for, projection, texts_sha256
+from calibration.fit import errors_of
+from kokoro_server.engine import Engine, Statistics
+from kokoro_server.g2p import Pronouncer
+from kokoro_server.onnx_graph import Stop
+from kokoro_server.statistics import TABLE_PATH, StatisticsTable
+from kokoro_server.voices import LANGUAGES, Voices
+
+VOICE, NUMBER = "pf_dora", 15
+
+
+@pytest.fixture(scope="module")
+def engine(model_dir: Path) -> Engine:
+    return Engine(model_dir, threads=2)
+
+
+def test_the_table_is_what_a_calibration_gives(model_dir: Path, engine: Engine) -> None:
+    """A table of other texts, voices, norms or features than those of this code predicts badly."""
+    table = StatisticsTable.load(TABLE_PATH, engine.model_sha256)
+    said = table.provenance
+    voices = Voices.in_directory(model_dir, VOICE)
+    assert said.texts_sha256 == texts_sha256()
+    assert set(said.voices) == set(voices.names)
+
+    jobs = {(job.voice, job.number): job for job in jobs_for(model_dir)}
+    assert said.sentences == len(jobs)
+    job = jobs[VOICE, NUMBER]
+    phonemes = Pronouncer().phonemes(job.text, LANGUAGES[VOICE[0]])
+    sample = decode(engine, job, phonemes, *projection())
+    prosody = engine.prosody(engine.known(phonemes), voices.resolve(VOICE), job.speed, Stop())
+    predicted = table.predict(prosody, voices.resolve(VOICE))
+    assert predicted is not None
+    mean_error, variance_error_db = errors_of(predicted, sample)
+    # It was fitted to this sentence, so it must be better than to sentences it did not know.
+    assert mean_error <= said.mean_error
+    assert variance_error_db <= said.variance_error_db
+    # And what is measured is an error: it tells another sentence's statistics from this one's.
+    halved = Statistics(predicted.mean, predicted.variance / 2)
+    assert errors_of(halved, sample)[1] > said.variance_error_p95_db
