@@ -14,10 +14,12 @@ import argparse
 import sys
 import time
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import date
+from itertools import count
 from pathlib import Path
 
 import av
@@ -52,6 +54,7 @@ BEGINNING_S = 0.6
 OTHER_SPEEDS = (0.75, 1.3)
 SAMPLE_PAIRS_OF_A_KIND = 3
 MAX_SAMPLE_S = 5.0
+_TEXT_STEP = 7  # shares no factor with the numbers of texts, so no voice says one twice
 
 
 @dataclass(frozen=True)
@@ -168,19 +171,19 @@ class Renderer:
 def utterances(voices: Sequence[Voice], sentences: int) -> list[Utterance]:
     """`sentences` at speed 1 and one at each of `OTHER_SPEEDS` from every voice.
 
-    The voices of a language begin at different places of its texts, so that together they say all.
+    Each voice of a language begins at another of its texts, sorted by length or nearly, and goes on
+    in steps of `_TEXT_STEP`: short and long ones for every voice, and all texts for the language.
     """
     planned = []
-    taken: dict[str, int] = {}
+    begun: Counter[str] = Counter()
     speeds = [1.0] * sentences + list(OTHER_SPEEDS)
     for voice in voices:
         texts = TEXTS[voice.language]
-        first = taken.get(voice.language, 0)
         planned += [
-            Utterance(voice, texts[(first + offset) % len(texts)], speed)
-            for offset, speed in enumerate(speeds)
+            Utterance(voice, texts[(begun[voice.language] + place) % len(texts)], speed)
+            for place, speed in zip(count(step=_TEXT_STEP), speeds, strict=False)
         ]
-        taken[voice.language] = first + len(speeds)
+        begun[voice.language] += 1
     return planned
 
 

@@ -57,6 +57,7 @@ MAX_DB = {
 }
 MIN_SNR_DB = 50.0
 MAX_WORD_ERROR_RATE = 0.01
+MIN_HEARD_WORDS = 300
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Summary:
     def failures(self) -> list[str]:
         """What is outside the limits, with value and limit; empty if they are kept.
 
-        One wrong word is always allowed: less is not to be told from none in a few sentences.
+        Words are judged where there are `MIN_HEARD_WORDS`: in fewer, one more or less is chance.
         """
         # Written so that NaN fails.
         problems = [
@@ -118,7 +119,9 @@ class Summary:
         ]
         if not self.snr_db >= MIN_SNR_DB:
             problems.append(f"snr_db {self.snr_db:.1f} < {MIN_SNR_DB:g}")
-        if self.wrong_words > max(1, MAX_WORD_ERROR_RATE * self.heard_words):
+        if self.heard_words >= MIN_HEARD_WORDS and (
+            self.wrong_words > MAX_WORD_ERROR_RATE * self.heard_words
+        ):
             problems.append(f"{self.wrong_words} of {self.heard_words} words heard otherwise")
         return problems
 
