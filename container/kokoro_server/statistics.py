@@ -240,8 +240,7 @@ class StatisticsTable:
         if provenance.model_sha256 != model_sha256:
             raise ModelError(
                 f"{path}: calibrated for the model {provenance.model_sha256[:12]}, this one is "
-                f"{model_sha256[:12] or 'unknown'}; calibrate it with `make calibrate`, or speak "
-                "whole sentences (KOKORO_GRANULARITY=sentence)"
+                f"{model_sha256[:12] or 'unknown'}; `make calibrate` makes a table for it"
             )
         wide = {name: array.astype(np.float32) for name, array in content_.items()}
         basis = Basis(**{name: wide[name] for name in _names(Basis)})
@@ -275,13 +274,13 @@ class StatisticsTable:
             None if `voice` is not calibrated, and too few of its sentences were learned.
         """
         learned = self._learned.get(voice.name)
-        if voice.name in self._calibrated:
-            given = self.input(prosody)
-            return self._regression.statistics(self._regression.standardised(given)[0])
-        if learned is None or len(learned) < SENTENCES_TO_LEARN:
+        enough = learned is not None and len(learned) >= SENTENCES_TO_LEARN
+        if voice.name not in self._calibrated and not enough:
             return None
         given = self.input(prosody)
-        predicted = self._regression.standardised(given)[0] + learned.correction(given)
+        predicted = self._regression.standardised(given)[0]
+        if learned is not None:
+            predicted += learned.correction(given)
         return self._regression.statistics(predicted)
 
     def learn(self, prosody: Prosody, voice: Voice, statistics: Statistics) -> None:
