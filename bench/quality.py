@@ -1,7 +1,7 @@
 """Does speech in windows sound like speech decoded whole? Every voice is asked.
 
     python -m bench.quality [--out bench/results/windows.md] [--samples bench/results/windows]
-        [--voices NAME …] [--sentences 5] [--processes 2]
+        [--voices NAME …] [--sentences 4] [--processes 2]
 
 Each voice says sentences of its language (quality_texts.toml) in windows, with predicted
 statistics, and whole, with exact ones. Their distances (`bench.speech_distance`) are held to the
@@ -283,7 +283,7 @@ def main() -> int:
     """Measure, print the tables, and write them, and the pairs, where the arguments say."""
     parser = argparse.ArgumentParser(prog="python -m bench.quality", description=__doc__)
     parser.add_argument("--voices", nargs="+", help="instead of all that are served")
-    parser.add_argument("--sentences", type=int, default=5, help="of each voice at speed 1")
+    parser.add_argument("--sentences", type=int, default=4, help="of each voice at speed 1")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--samples", type=Path, help="a folder for pairs to listen to")

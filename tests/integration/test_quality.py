@@ -44,6 +44,6 @@ def test_voices_say_different_sentences_and_together_all() -> None:
 def test_every_voice_keeps_the_gate(model_dir: Path) -> None:
     """A voice that the predictor does not know well enough must be decoded whole."""
     voices = Voices.in_directory(model_dir, "af_heart")
-    planned = utterances([voices.resolve(name) for name in voices.names], sentences=3)
+    planned = utterances([voices.resolve(name) for name in voices.names], sentences=4)
     measured = list(measure_all(planned, model_dir, PROCESSES))
     assert Verdicts.of(measured).failures() == []
