@@ -20,6 +20,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import date
 from itertools import count
+from math import ceil
 from pathlib import Path
 
 import av
@@ -42,7 +43,13 @@ from kokoro_server.onnx_graph import Stop
 from kokoro_server.statistics import TABLE_PATH, StatisticsTable
 from kokoro_server.timing import last_sound
 from kokoro_server.voices import Voice, Voices
-from kokoro_server.windows import SpokenFrames, Windows
+from kokoro_server.windows import (
+    CONTEXT_FRAMES,
+    FRAME_S,
+    FRAME_WORK_S,
+    SpokenFrames,
+    Windows,
+)
 from model.manifest import default_model_dir
 from tests.hearing import spoken_words, transcribe, word_error_rate
 
@@ -120,7 +127,7 @@ class Renderer:
         if statistics is None:
             raise ValueError(f"voice: {utterance.voice.name} is not calibrated")
         spoken = SpokenFrames.of(prosody.token_frames, last_sound(phonemes))
-        spans = list(iter(Windows(spoken).next, None))
+        spans = _spans(spoken)
         pieces = [engine.window(prosody, statistics, *span, stop) for span in spans]
         windows_s = time.process_time() - began_s
 
@@ -168,20 +175,37 @@ class Renderer:
         )
 
 
-def utterances(voices: Sequence[Voice], sentences: int) -> list[Utterance]:
-    """`sentences` at speed 1 and one at each of `OTHER_SPEEDS` from every voice.
+def _spans(spoken: SpokenFrames) -> list[tuple[int, int]]:
+    """The windows of a listener who is alone, on two CPU cores."""
+    windows = Windows(spoken)
+    spans = []
+    buffer_s = 0.0
+    while (span := windows.next(buffer_s)) is not None:
+        frames = span[1] - span[0]
+        work_s = FRAME_WORK_S * (frames + 2 * CONTEXT_FRAMES) if spans else 0.0
+        buffer_s += frames * FRAME_S - work_s
+        spans.append(span)
+    return spans
 
-    Each voice of a language begins at another of its texts, sorted by length or nearly, and goes on
-    in steps of `_TEXT_STEP`: short and long ones for every voice, and all texts for the language.
+
+def utterances(voices: Sequence[Voice], sentences: int) -> list[Utterance]:
+    """`sentences` or more at speed 1, and one at each of `OTHER_SPEEDS`, from every voice.
+
+    The voices of a language together say all of its texts, so more each where they are few. Each
+    begins at another text and goes on in steps of `_TEXT_STEP`: the texts are sorted by length, or
+    nearly, and every voice is to say short and long ones.
     """
     planned = []
+    speakers = Counter(voice.language for voice in voices)
     begun: Counter[str] = Counter()
-    speeds = [1.0] * sentences + list(OTHER_SPEEDS)
     for voice in voices:
         texts = TEXTS[voice.language]
+        usual = max(sentences, ceil(len(texts) / speakers[voice.language]))
         planned += [
             Utterance(voice, texts[(begun[voice.language] + place) % len(texts)], speed)
-            for place, speed in zip(count(step=_TEXT_STEP), speeds, strict=False)
+            for place, speed in zip(
+                count(step=_TEXT_STEP), [1.0] * usual + list(OTHER_SPEEDS), strict=False
+            )
         ]
         begun[voice.language] += 1
     return planned
@@ -283,7 +307,9 @@ def main() -> int:
     """Measure, print the tables, and write them, and the pairs, where the arguments say."""
     parser = argparse.ArgumentParser(prog="python -m bench.quality", description=__doc__)
     parser.add_argument("--voices", nargs="+", help="instead of all that are served")
-    parser.add_argument("--sentences", type=int, default=4, help="of each voice at speed 1")
+    parser.add_argument(
+        "--sentences", type=int, default=4, help="of each voice at speed 1, at least"
+    )
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--samples", type=Path, help="a folder for pairs to listen to")

@@ -37,6 +37,8 @@ def test_voices_say_different_sentences_and_together_all() -> None:
         assert len(set(said)) == 5
         assert min(said) <= 2
         assert max(said) >= 7
+    alone = utterances([voices.resolve("af_c")], sentences=3)
+    assert {one.text for one in alone if one.speed == 1.0} == set(texts)
 
 
 @pytest.mark.soak
