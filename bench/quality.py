@@ -1,6 +1,6 @@
 """Does speech in windows sound like speech decoded whole? Every voice is asked.
 
-    python -m bench.quality [--out bench/results/windows.md] [--samples bench/results/windows]
+    python -m bench.quality [--out bench/results/quality.md] [--samples bench/results/quality]
         [--voices NAME …] [--sentences 4] [--processes 2]
 
 Each voice says sentences of its language (quality_texts.toml) in windows, with predicted
