@@ -286,10 +286,15 @@ class _Session:
             if not self._world.strategy.windows or one.frames < SHORT_FRAMES:
                 yield Unit(self, cost_s(costs.whole, one.frames), one.audio_s)
                 continue
-            windows = Windows(one.spoken, self._listener.left_s(self._world.now_s))
+            windows = Windows(
+                one.spoken, cost_s(costs.window, LONGEST_SHARED_FRAMES) / LONGEST_SHARED_FRAMES
+            )
             while True:
                 shared = self._world.scheduler.others_wait(self._listener)
-                window = windows.next(LONGEST_SHARED_FRAMES if shared else LONGEST_FRAMES)
+                window = windows.next(
+                    self._listener.left_s(self._world.now_s),
+                    LONGEST_SHARED_FRAMES if shared else LONGEST_FRAMES,
+                )
                 if window is None:
                     break
                 start, end = window

@@ -8,7 +8,7 @@ each of them is: at the engine, the listener who would run dry first is next.
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from kokoro_server import audio, text, timing
-from kokoro_server.admission import Demand
+from kokoro_server.admission import Demand, Ratio
 from kokoro_server.audio import Samples
 from kokoro_server.engine import FRAME_SAMPLES, MAX_PHONEMES, Engine, Prosody, Statistics
 from kokoro_server.engine_queue import EngineQueue
@@ -28,6 +28,8 @@ from kokoro_server.statistics import TABLE_PATH, StatisticsTable
 from kokoro_server.timing import PronouncedWord, word_times
 from kokoro_server.voices import Voice
 from kokoro_server.windows import (
+    CONTEXT_FRAMES,
+    FRAME_WORK_S,
     LONGEST_FRAMES,
     LONGEST_SHARED_FRAMES,
     SHORT_FRAMES,
@@ -65,6 +67,7 @@ class Speech:
         self._provider = provider
         self._g2p_thread = ThreadPoolExecutor(1, "g2p")
         self._queue = EngineQueue()
+        self._frame_work_s = Ratio()
 
     async def load(self, voice: Voice) -> None:
         """Load everything and speak one sentence in `voice`, so that the first request is warm.
@@ -204,16 +207,30 @@ class Speech:
             The frame that the samples begin with, and the samples.
         """
         if statistics is None:
-            yield 0, await self._queue.run(demand, partial(self._whole, prosody, voice))
+            whole = partial(self._whole, prosody, voice)
+            yield 0, await self._decode(demand, whole, prosody.frames)
             return
-        windows = Windows(spoken, demand.listener.left_s(time.monotonic()))
+        windows = Windows(spoken, self._frame_work_s.value or FRAME_WORK_S)
         while True:
             shared = self._queue.others_wait(demand)
-            window = windows.next(LONGEST_SHARED_FRAMES if shared else LONGEST_FRAMES)
+            window = windows.next(
+                demand.listener.left_s(time.monotonic()),
+                LONGEST_SHARED_FRAMES if shared else LONGEST_FRAMES,
+            )
             if window is None:
                 return
-            decode = partial(self._engine.window, prosody, statistics, *window)
-            yield window[0], await self._queue.run(demand, decode)
+            start, end = window
+            decode = partial(self._engine.window, prosody, statistics, start, end)
+            yield start, await self._decode(demand, decode, end - start + 2 * CONTEXT_FRAMES)
+
+    async def _decode(
+        self, demand: Demand, decode: Callable[[Stop], Samples], frames: int
+    ) -> Samples:
+        """Have so many frames decoded, and learn how long that takes."""
+        before_s = demand.work_s
+        samples = await self._queue.run(demand, decode)
+        self._frame_work_s.observe(demand.work_s - before_s, frames)
+        return samples
 
 
 def _table(engine: Engine) -> StatisticsTable | None:

@@ -1,8 +1,7 @@
 """Which frames of a sentence are decoded together, one window after the other.
 
-The first window is short, so that sound is there soon; each is longer than the one before, so that
-little work goes into context; and none so much longer that what is there has been played before the
-next is made. Growth by 1.5 never ran dry on two CPU cores, by 2 it did.
+The first window is short, so that sound is there soon. Each of the others is as long as can be made
+before its listener runs dry: so none does, and little work goes into context.
 """
 
 from dataclasses import dataclass
@@ -14,8 +13,7 @@ CONTEXT_FRAMES = 4
 """Decoded on either side of a window and thrown away: with four, what is left equals the decoding
 of the whole sentence within rounding (106 dB; with three 57)."""
 FRAME_S = 0.025
-FIRST_FRAMES = 20
-GROWTH = 1.5
+LEAST_FRAMES = 20
 LONGEST_FRAMES = 192
 LONGEST_SHARED_FRAMES = 64
 """While the work of other listeners waits: a window is not interrupted, so a longer one makes them
@@ -27,8 +25,12 @@ little sooner, and what is predicted of it is less exact."""
 
 # How far speech may be from where the durations put it, in all calibrated voices and speeds: it
 # begins between 0.4 of the padding in front and 3 frames after it, and ends up to 6 frames after
-# the last phoneme that is a sound. The trimmer keeps 2 frames before and 4 after.
-_SILENT_SHARE, _KEPT_BEFORE, _LATE_ONSET, _LATE_END = 0.4, 2, 3, 6 + 4
+# the last phoneme that is a sound. The trimmer keeps 2 frames before.
+_SILENT_SHARE, _KEPT_BEFORE, _LATE_ONSET, _LATE_END = 0.4, 2, 3, 6
+FRAME_WORK_S = 0.0066
+"""Until it is measured: two threads on two CPU cores."""
+_SAFETY = 0.7
+"""The share of a listener's buffer that making the next window may take."""
 _FIRST_SOUND_FRAMES = 10
 """Of sound in the first window at least, so that it plays longer than the second is made."""
 
@@ -69,29 +71,31 @@ class Windows:
 
     Args:
         spoken: the frames to cut.
-        buffer_s: what the listener has left to play, in seconds: who has much can wait for a longer
-            first window.
+        frame_work_s: what the decoding of a frame takes, in seconds.
     """
 
-    def __init__(self, spoken: SpokenFrames, buffer_s: float = 0.0) -> None:
+    def __init__(self, spoken: SpokenFrames, frame_work_s: float = FRAME_WORK_S) -> None:
         self._start = spoken.start
         self._end = spoken.end
-        silent = spoken.onset - spoken.start
-        frames = max(FIRST_FRAMES, silent + _FIRST_SOUND_FRAMES, GROWTH * buffer_s / FRAME_S)
-        self._frames = min(frames, LONGEST_FRAMES)
+        self._least = max(LEAST_FRAMES, spoken.onset - spoken.start + _FIRST_SOUND_FRAMES)
+        self._frame_work_s = frame_work_s
 
-    def next(self, longest_frames: int = LONGEST_FRAMES) -> tuple[int, int] | None:
+    def next(
+        self, buffer_s: float = 0.0, longest_frames: int = LONGEST_FRAMES
+    ) -> tuple[int, int] | None:
         """The next window, its first frame and the one after its last; None when all is cut.
 
         Args:
+            buffer_s: what the listener has left to play, in seconds.
             longest_frames: of this window; what is left may make it longer by half of
-                `FIRST_FRAMES`, because a window that short is hardly worth its context.
+                `LEAST_FRAMES`, because a window that short is hardly worth its context.
         """
         if self._start == self._end:
             return None
+        in_time = int(_SAFETY * buffer_s / self._frame_work_s) - 2 * CONTEXT_FRAMES
         start = self._start
-        self._start += min(int(self._frames), longest_frames)
-        if self._end - self._start <= FIRST_FRAMES // 2:
+        self._start += min(max(self._least, in_time), longest_frames)
+        if self._end - self._start <= LEAST_FRAMES // 2:
             self._start = self._end
-        self._frames = min(self._frames * GROWTH, LONGEST_FRAMES)
+        self._least = LEAST_FRAMES
         return start, self._start

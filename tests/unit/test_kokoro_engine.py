@@ -34,7 +34,7 @@ def sentences(engine: Engine) -> list[Sentence]:
 
 def tiles(frames: int) -> Iterator[tuple[int, int]]:
     windows = Windows(SpokenFrames(0, 0, frames))
-    while (window := windows.next(24)) is not None:
+    while (window := windows.next(longest_frames=24)) is not None:
         yield window
 
 
