@@ -178,7 +178,7 @@ class Renderer:
 def _spans(spoken: SpokenFrames) -> list[tuple[int, int]]:
     """The windows of a listener who is alone, on two CPU cores."""
     windows = Windows(spoken)
-    spans = []
+    spans: list[tuple[int, int]] = []
     buffer_s = 0.0
     while (span := windows.next(buffer_s)) is not None:
         frames = span[1] - span[0]
