@@ -22,7 +22,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from kokoro_server.windows import CONTEXT_FRAMES, FIRST_FRAMES
+from kokoro_server.windows import CONTEXT_FRAMES, LEAST_FRAMES
 from model.manifest import default_model_dir
 
 PHONEMES = "plˈiz kˈɔl mˌi bˈæk təmˈɑɹO mˈɔɹnɪŋ bəfˈɔɹ nˈIn, bəkˈʌz ðə mˈitɪŋ stˈɑɹts ˈɜɹli."
@@ -186,7 +186,7 @@ def report() -> str:
             "generator.onnx",
         )
     )
-    first = window(tensors, FIRST_FRAMES + 2 * CONTEXT_FRAMES)
+    first = window(tensors, LEAST_FRAMES + 2 * CONTEXT_FRAMES)
 
     graphs = {"the graph as it is published": session(whole)}
     graphs |= {"prosody": session(prosody), "generator, own statistics": session(exact)}
