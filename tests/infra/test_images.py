@@ -192,4 +192,4 @@ def test_nothing_else_is_uploaded(assembly: Assembly, name: str) -> None:
     folders = [path for path in assembly(name).folder.glob("asset.*") if path.is_dir()]
     for folder in folders:
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        assert size < 5_000_000, folder
+        assert size < 10_000_000, folder  # of which the table of statistics is 7.2 MB
