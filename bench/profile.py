@@ -22,11 +22,10 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from kokoro_server.windows import CONTEXT_FRAMES, LEAST_FRAMES
+from kokoro_server.windows import CONTEXT_FRAMES, FRAME_S, LEAST_FRAMES
 from model.manifest import default_model_dir
 
 PHONEMES = "plˈiz kˈɔl mˌi bˈæk təmˈɑɹO mˈɔɹnɪŋ bəfˈɔɹ nˈIn, bəkˈʌz ðə mˈitɪŋ stˈɑɹts ˈɜɹli."
-FRAME_S = 0.025
 ROUNDS = 5
 Tensors = dict[str, NDArray[np.float32]]
 

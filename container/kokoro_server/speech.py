@@ -76,16 +76,22 @@ class Speech:
             ModelError: the model directory is incomplete or damaged, or the provider unusable.
         """
         nobodys = Demand(Listener(), 1.0, time.monotonic())
-        self._engine, self._pronouncer = await asyncio.gather(
-            self._queue.run(
-                nobodys, lambda stop: Engine(self._model_dir, self._threads, self._provider)
-            ),
+        (self._engine, self._table), self._pronouncer = await asyncio.gather(
+            self._queue.run(nobodys, self._loaded),
             asyncio.get_running_loop().run_in_executor(self._g2p_thread, Pronouncer),
         )
-        self._table = _table(self._engine)
         async for _ in self.speak("This is warm.", voice, 1.0, "window", nobodys):
             pass
         self.ready = True
+
+    def _loaded(self, stop: Stop) -> tuple[Engine, StatisticsTable | None]:
+        """The engine, and the table of statistics unless it was calibrated with another model."""
+        engine = Engine(self._model_dir, self._threads, self._provider)
+        try:
+            return engine, StatisticsTable.load(TABLE_PATH, engine.model_sha256)
+        except ModelError as error:
+            logger.warning("every sentence will be decoded whole: %s", error)
+            return engine, None
 
     async def close(self) -> None:
         """Drop what waits and wait for the end of what runs."""
@@ -231,12 +237,3 @@ class Speech:
         samples = await self._queue.run(demand, decode)
         self._frame_work_s.observe(demand.work_s - before_s, frames)
         return samples
-
-
-def _table(engine: Engine) -> StatisticsTable | None:
-    """The table of statistics, or None if it was calibrated with another model."""
-    try:
-        return StatisticsTable.load(TABLE_PATH, engine.model_sha256)
-    except ModelError as error:
-        logger.warning("every sentence will be decoded whole: %s", error)
-        return None
