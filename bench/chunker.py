@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.environments import ROOT, environment
+from bench.publish import publish
 
 CASES = ROOT / "tests" / "unit" / "chunker_cases.json"
 PEERS = {
@@ -335,10 +336,7 @@ def main() -> None:
             "speed": speed_score(name, speed),
         }
     text = report(results, len(cases), texts)
-    print(text)
-    if arguments.out:
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        arguments.out.write_text(text, encoding="utf-8")
+    publish(text, arguments.out)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ import numpy as np
 
 from bench.environments import CACHE, ROOT, environment
 from bench.playback import SAMPLE_RATE_HZ, Chunk, first_sound_s, underrun_s
+from bench.publish import publish
 
 THREADS = 2
 OURS = {"window": "ours, windows", "sentence": "ours, whole sentences"}
@@ -340,10 +341,7 @@ def main() -> None:
     peers = list(PEERS) if arguments.only is None else arguments.only
     takes, runtimes = run(arguments.rounds, peers)
     text = report(takes, runtimes, peers, arguments.rounds)
-    print(text)
-    if arguments.out:
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        arguments.out.write_text(text, encoding="utf-8")
+    publish(text, arguments.out)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from contextlib import aclosing
 from datetime import date
 from pathlib import Path
 
+from bench.publish import publish
 from local.agent_client import AgentSocket, ask_sse
 from local.stack import Stack
 from local.timeline import Report, Timeline
@@ -98,10 +99,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     result = table(asyncio.run(run(arguments.rounds)))
-    print(result)
-    if arguments.out:
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        arguments.out.write_text(result)
+    publish(result, arguments.out)
     return 0
 
 

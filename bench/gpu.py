@@ -26,6 +26,7 @@ import onnxruntime as ort
 from bench import server
 from bench.engine import LENGTHS, ONE, THREE, built_model, spread
 from bench.playback import Chunk, first_sound_s
+from bench.publish import publish
 from bench.scheduling import WINDOWS
 from kokoro_server.admission import Demand
 from kokoro_server.audio import SAMPLE_RATE_HZ
@@ -252,10 +253,7 @@ def main() -> None:
         print(f"{provider}: measuring", file=sys.stderr)
         lines += asyncio.run(measured(provider, SMALL if arguments.small else Sizes()))
     text = "\n".join(lines)
-    print(text)
-    if arguments.out:
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        arguments.out.write_text(text, encoding="utf-8")
+    publish(text, arguments.out)
 
 
 if __name__ == "__main__":

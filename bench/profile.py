@@ -22,6 +22,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from bench.publish import publish
 from kokoro_server.windows import CONTEXT_FRAMES, FRAME_S, LEAST_FRAMES
 from model.manifest import default_model_dir
 
@@ -254,15 +255,11 @@ def report() -> str:
 
 
 def main() -> None:
-    """Measure and write, or print, the report."""
+    """Measure and publish the report."""
     parser = argparse.ArgumentParser(prog="python -m bench.profile", description=__doc__)
-    parser.add_argument("--out", type=Path, help="default: standard output")
+    parser.add_argument("--out", type=Path, help="write the report to this file, too")
     options = parser.parse_args()
-    text = report()
-    if options.out:
-        options.out.write_text(text, "utf-8")
-    else:
-        print(text)
+    publish(report(), options.out)
 
 
 if __name__ == "__main__":

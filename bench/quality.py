@@ -26,6 +26,7 @@ from pathlib import Path
 import av
 import numpy as np
 
+from bench.publish import publish
 from bench.quality_gate import MAX_DB, MAX_WORD_ERROR_RATE, MIN_SNR_DB, Measured, Verdicts
 from bench.speech_distance import (
     SAMPLE_RATE_HZ,
@@ -342,13 +343,11 @@ def main() -> int:
             write_flac(arguments.samples / f"{name}-whole.flac", rendering.whole)
             write_flac(arguments.samples / f"{name}-windows.flac", rendering.windowed)
 
-    result = report(
-        measured, pairs, f"python -m bench.quality --sentences {arguments.sentences}", took_s
-    )
-    print(result)
-    if arguments.out:
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        arguments.out.write_text(result)
+    command = f"python -m bench.quality --sentences {arguments.sentences}"
+    if arguments.voices:
+        command += f" --voices {' '.join(arguments.voices)}"
+    result = report(measured, pairs, command, took_s)
+    publish(result, arguments.out)
     return 1 if Verdicts.of(measured).failures() else 0
 
 

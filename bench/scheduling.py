@@ -22,6 +22,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 
+from bench.publish import publish
 from bench.turns import Turn, turns
 from kokoro_server.admission import Admission, Demand
 from kokoro_server.scheduler import Listener, Scheduler
@@ -439,9 +440,8 @@ def main() -> int:
             "",
         ]
     )
-    print(report)
+    publish(report, arguments.out)
     if arguments.out:
-        arguments.out.write_text(report, encoding="utf-8")
         plot(runs, arguments.out.with_suffix(".svg"))
     return 0
 

@@ -27,6 +27,7 @@ import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
 
 from bench.playback import SAMPLE_RATE_HZ, Chunk, first_sound_s, underrun_s
+from bench.publish import publish
 from bench.scheduling import (
     QUEUE,
     WINDOWS,
@@ -313,9 +314,7 @@ def main() -> int:
     }
     command = f"python -m bench.server --rounds {arguments.rounds} --seconds {arguments.seconds:g}"
     result = report(costs, real, simulated, command)
-    print(result)
-    if arguments.out:
-        arguments.out.write_text(result, encoding="utf-8")
+    publish(result, arguments.out)
     return 0
 
 
