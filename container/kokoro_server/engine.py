@@ -109,8 +109,11 @@ class Engine:
         # The generator alone is captured in CUDA graphs: its windows have few shapes.
         others: ExecutionProvider = "cuda" if provider == "cuda-graphs" else provider
         self._prosody = Graph(model_dir / "prosody.onnx", threads, others)
-        self._generator_exact = Graph(model_dir / "generator-exact.onnx", threads, others)
-        generator = Graph(model_dir / "generator.onnx", threads, provider)
+        # The same generators, written for what they run on.
+        device = "-cpu" if provider == "cpu" else ""
+        exact = model_dir / f"generator-exact{device}.onnx"
+        self._generator_exact = Graph(exact, threads, others)
+        generator = Graph(model_dir / f"generator{device}.onnx", threads, provider)
         self._generator: Graph | BoundGraph = generator
         if provider == "cuda-graphs":
             self._generator = BoundGraph(generator, "cuda")

@@ -61,6 +61,9 @@ class Graph:
         options.inter_op_num_threads = 1
         # Spinning workers would take the cores from everything else that runs here.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        # The blocked layout of the level above is for images: it fills up the few channels of the
+        # convolutions across phases to sixteen.
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
         options.log_severity_level = 4
         if provider != "cpu":
             # CUDA and cuDNN lie in Python packages, where the loader does not look.

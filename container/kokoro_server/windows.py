@@ -27,7 +27,7 @@ little sooner, and what is predicted of it is less exact."""
 # begins between 0.4 of the padding in front and 3 frames after it, and ends up to 6 frames after
 # the last phoneme that is a sound. The trimmer keeps 2 frames before.
 _SILENT_SHARE, _KEPT_BEFORE, _LATE_ONSET, _LATE_END = 0.4, 2, 3, 6
-FRAME_WORK_S = 0.0066
+FRAME_WORK_S = 0.005
 """Until it is measured: two threads on two CPU cores."""
 _SAFETY = 0.7
 """The share of a listener's buffer that making the next window may take."""

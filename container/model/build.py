@@ -23,6 +23,7 @@ from onnx import helper
 from pydantic import ValidationError
 
 from model.archives import read_graph, read_vocabulary, read_voices
+from model.cpu_generator import for_cpu
 from model.dequantise import dequantise
 from model.errors import ModelBuildError
 from model.fetch import fetch, sha256_of
@@ -44,8 +45,10 @@ SPLIT_FILES = {
     "prosody": "prosody.onnx",
     "generator": "generator.onnx",
     "generator_exact": "generator-exact.onnx",
+    "generator_cpu": "generator-cpu.onnx",
+    "generator_exact_cpu": "generator-exact-cpu.onnx",
 }
-"""The file of each part of a `SplitModel`."""
+"""The file of each part of a `SplitModel`, and of both generators as `for_cpu` writes them."""
 
 # The packages whose code made the graph and heard it speak.
 _TOOLS = ("numpy", "onnx", "onnxruntime")
@@ -131,7 +134,10 @@ def _build_in(work: Path, source: SourceName, manifest: Manifest, manifest_hash:
     _report("converting")
     graph = manifest.graph(source)
     _write_graph([path for _, path in of_role("graph")], graph, model_dir / graph.name)
-    for name, part in vars(split(onnx.load(model_dir / graph.name))).items():
+    parts = dict(vars(split(onnx.load(model_dir / graph.name))))
+    for name in ("generator", "generator_exact"):
+        parts[f"{name}_cpu"] = for_cpu(parts[name])
+    for name, part in parts.items():
         path = model_dir / SPLIT_FILES[name]
         helper.set_model_props(part, {"source_sha256": graph.sha256})
         path.write_bytes(part.SerializeToString(deterministic=True))
@@ -157,14 +163,14 @@ def _build_in(work: Path, source: SourceName, manifest: Manifest, manifest_hash:
     voice = model_dir / "voices" / f"{VOICE}.bin"
     measures = self_test(model_dir / graph.name, voice, vocabulary)
     split_files = {part: model_dir / name for part, name in SPLIT_FILES.items()}
-    split_snr_db = compare_split(model_dir / graph.name, split_files, voice, vocabulary)
+    split_measures = compare_split(model_dir / graph.name, split_files, voice, vocabulary)
     built = BuiltManifest(
         source=source,
         manifest_sha256=manifest_hash,
         versions={name: version(name) for name in _TOOLS},
         inputs=tuple(inputs),
         files=tuple(files),
-        self_test={**asdict(measures), "split_snr_db": round(split_snr_db, 1)},
+        self_test={**asdict(measures), **split_measures},
     )
     (model_dir / "manifest.json").write_text(built.model_dump_json(indent=1) + "\n", "utf-8")
 

@@ -58,6 +58,7 @@ def test_the_parts_equal_the_whole(model_dir: Path) -> None:
     built = build.BuiltManifest.model_validate_json((model_dir / "manifest.json").read_text())
     # Measured against the whole graph when the model was built, which fails below 60.
     assert built.self_test["split_snr_db"] >= 100
+    assert built.self_test["split_cpu_snr_db"] >= 75
 
 
 def test_durations_add_up_to_the_audio(sentence: Tensors) -> None:
@@ -95,6 +96,32 @@ def test_items_of_a_batch_do_not_mix(parts: Parts, sentence: Tensors) -> None:
     assert together.shape == (2, 24 * 600)
     for one, expected in zip(together, alone, strict=True):
         assert snr_db(expected, one) >= 90
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 21), (40, 60), (107, 130)])
+def test_the_generator_for_cpus_equals_the_other(
+    parts: Parts, sentence: Tensors, start: int, end: int
+) -> None:
+    """Its signals are filled up to whole tiles: what is filled up must not be heard at the ends."""
+    for name in ("generator", "generator_exact"):
+        expected = getattr(parts, name)(window(sentence, start, end))
+        found = getattr(parts, f"{name}_cpu")(window(sentence, start, end))
+        assert snr_db(expected["audio"], found["audio"]) >= 75
+        assert snr_db(expected["audio"][:, -600:], found["audio"][:, -600:]) >= 60
+        for statistics in expected.keys() - {"audio"}:
+            assert snr_db(expected[statistics], found[statistics]) >= 75
+
+
+def test_the_statistics_of_a_batch_do_not_mix(parts: Parts, sentence: Tensors) -> None:
+    """Means are taken over phases and time: one over sentences too would go unheard alone."""
+    windows = [window(sentence, start, start + 24) for start in (20, 60)]
+    names = ("features", "harmonics", "gain", "bias")
+    batch = {name: np.concatenate([one[name] for one in windows]) for name in names}
+    together = parts.generator_exact_cpu(batch)
+    for index, one in enumerate(windows):
+        alone = parts.generator_exact_cpu(one)
+        for name, expected in alone.items():
+            assert snr_db(expected[0], together[name][index]) >= 75
 
 
 def test_another_model_is_refused(model_dir: Path) -> None:
