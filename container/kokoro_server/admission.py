@@ -18,6 +18,8 @@ from kokoro_server.scheduler import Listener
 BUSY = "the engine is taken: with one more, those who listen would run dry; try again in seconds"
 _REMEMBERED = 32
 """Utterances, or turns, that an estimate looks back on."""
+_USUAL_TURN_S = 10.0
+"""Of audio, until turns have ended: two or three sentences."""
 
 
 @dataclass(eq=False)
@@ -120,9 +122,13 @@ class Admission:
         if not demands:
             del self._in_flight[demand.listener]
         if made and demand.audio_s > 0:
-            self._real_time_factor.observe(demand.work_s, demand.audio_s)
-            self._audio_s_per_char.observe(demand.audio_s, demand.chars)
-            self._piece_s.observe(demand.audio_s, demand.pieces)
+            self.learn(demand)
+
+    def learn(self, demand: Demand) -> None:
+        """What a text has cost, all of which was made; before the first, too, as a guess."""
+        self._real_time_factor.observe(demand.work_s, demand.audio_s)
+        self._audio_s_per_char.observe(demand.audio_s, demand.chars)
+        self._piece_s.observe(demand.audio_s, demand.pieces)
 
     def _has_room(self, newcomer: Demand, now_s: float) -> bool:
         real_time_factor = self._real_time_factor.value
@@ -151,4 +157,5 @@ class Admission:
         per_char = self._audio_s_per_char.value or 0.0
         known = sum(max(0.0, per_char * demand.chars - demand.audio_s) for demand in demands)
         begun = listener.turn_audio_s if listener in self._in_flight else 0.0
-        return max(known, (self._turn_audio_s.value or 0.0) - begun)
+        usual = self._turn_audio_s.value
+        return max(known, (_USUAL_TURN_S if usual is None else usual) - begun)

@@ -29,7 +29,7 @@ little sooner, and what is predicted of it is less exact."""
 _SILENT_SHARE, _KEPT_BEFORE, _LATE_ONSET, _LATE_END = 0.4, 2, 3, 6
 FRAME_WORK_S = 0.005
 """Until it is measured: two threads on two CPU cores."""
-_SAFETY = 0.7
+_SAFETY = 0.5
 """The share of a listener's buffer that making the next window may take."""
 _FIRST_SOUND_FRAMES = 10
 """Of sound in the first window at least, so that it plays longer than the second is made."""

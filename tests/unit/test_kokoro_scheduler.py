@@ -196,7 +196,7 @@ def test_what_has_been_made_already_is_not_counted_again() -> None:
 def test_the_next_piece_must_be_complete_before_the_buffer_ends() -> None:
     """Guards against gaps where speech is made sentence by sentence: a fluid would be in time."""
     for piece_s, taken in ((0.1, True), (5.0, False)):
-        admission = measured(real_time_factor=0.7, piece_s=piece_s)
+        admission = measured(real_time_factor=0.6, piece_s=piece_s)
         demand = admission.accept(Listener(), 10.0, 0.0)
         assert demand is not None
         demand.hand_out(4.0, 0.0)
@@ -258,6 +258,21 @@ def test_nothing_is_refused_before_anything_was_measured() -> None:
     """Guards against a cold server that refuses by a guess."""
     admission = Admission(slack_s=0.0)
     assert all(admission.accept(Listener(), 1e6, 0.0) for _ in range(50))
+
+
+def test_a_cold_server_reserves_room_for_a_usual_turn() -> None:
+    """Guards against letting in, by their first sentences, whoever calls in the first seconds."""
+    admission = measured(real_time_factor=0.6)
+    assert admission.accept(Listener(), 3.0, 0.0) is not None
+    assert admission.accept(Listener(), 3.0, 0.0) is None
+
+
+def test_what_is_learned_before_the_first_text_counts() -> None:
+    """Guards against a fresh server that lets everybody in until a first text has ended."""
+    admission = Admission(slack_s=0.0)
+    admission.learn(Demand(Listener(), 10.0, 0.0, work_s=6.0, audio_s=10.0, pieces=10))
+    assert admission.accept(Listener(), 10.0, 0.0) is not None
+    assert admission.accept(Listener(), 10.0, 0.0) is None
 
 
 def test_slack_is_how_much_too_much_may_be() -> None:
