@@ -46,7 +46,8 @@ SLACK_S = Settings.model_fields["admission_slack_s"].default
 class Costs:
     """Seconds that work takes: so many, and so many for each frame.
 
-    The defaults are of two threads on two cores of an AMD EPYC, undisturbed; `bench.server` measures.
+    The defaults are of two threads on two cores of an AMD EPYC, undisturbed; `bench.server`
+    measures.
     """
 
     prosody: tuple[float, float] = (0.01, 0.0012)

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from kokoro_server.admission import Admission, Ratio
+from kokoro_server.admission import Admission, Demand, Ratio
 from kokoro_server.scheduler import RESERVE_S, Listener, Scheduler
 
 
