@@ -70,7 +70,7 @@ MODES = [
     Mode(
         QUEUE,
         "bench.first_come",
-        {"KOKORO_GRANULARITY": "sentence", "KOKORO_ADMISSION_SLACK_S": "1e9"},
+        {"KOKORO_GRANULARITY": "sentence", "KOKORO_ADMISSION_HEADROOM": "0"},
     ),
 ]
 

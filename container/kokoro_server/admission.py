@@ -73,11 +73,12 @@ class Admission:
     """What is in flight, what it will cost, and whether there is room for more.
 
     Args:
-        slack_s: how many seconds of work there may be too much before a text is refused.
+        headroom: for how many times the work that is expected there must be time. More than one,
+            because machines have slow spells; with 0 nobody is refused.
     """
 
-    def __init__(self, slack_s: float) -> None:
-        self._slack_s = slack_s
+    def __init__(self, headroom: float) -> None:
+        self._headroom = headroom
         self._in_flight: dict[Listener, list[Demand]] = {}
         self._real_time_factor = Ratio()
         self._audio_s_per_char = Ratio()
@@ -134,6 +135,7 @@ class Admission:
         real_time_factor = self._real_time_factor.value
         if not self._in_flight or real_time_factor is None:
             return True
+        work = self._headroom * real_time_factor
         everybody = [*self._in_flight.items(), (newcomer.listener, [newcomer])]
         piece_s = self._piece_s.value or 0.0
         needs = [
@@ -146,8 +148,7 @@ class Admission:
         # The surplus of work over time rises from where a listener's need begins to where what it
         # is owed ends, so it is greatest at one of these ends (or now, which is too late to help).
         return all(
-            real_time_factor * sum(min(owed_s, max(0.0, t - from_s)) for from_s, owed_s in needs)
-            <= t + self._slack_s
+            work * sum(min(owed_s, max(0.0, t - from_s)) for from_s, owed_s in needs) <= t
             for t in (from_s + owed_s for from_s, owed_s in needs)
             if t > 0
         )

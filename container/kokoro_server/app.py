@@ -52,7 +52,7 @@ class SpeechApp:
 
     def __init__(self, settings: Settings, voices: Voices, speech: Speech) -> None:
         self.stats = Stats()
-        self.admission = Admission(settings.admission_slack_s)
+        self.admission = Admission(settings.admission_headroom)
         self._settings = settings
         self._voices = voices
         self._speech = speech

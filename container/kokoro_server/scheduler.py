@@ -11,7 +11,7 @@ import itertools
 import math
 from collections import deque
 
-RESERVE_S = 1.4
+RESERVE_S = 2.0
 """How long before a listener runs dry its next work is due, for each other listener who waits.
 
 Units have a length, and one that makes sure of the first sound of a newcomer must not cost somebody

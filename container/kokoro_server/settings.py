@@ -45,7 +45,7 @@ class Settings(BaseModel):
     """Characters in one request: about 20 minutes of speech, which fits a 30-minute session."""
     max_buffered_audio_s: float = Field(10.0, gt=0)
     """How far synthesis may run ahead of a slow reader, per session."""
-    admission_slack_s: float = Field(0.5, ge=0)
+    admission_headroom: float = Field(1.35, ge=0)
     """How many seconds of work there may be too much before a new turn is refused as `busy`.
 
     What is compared are estimates, so 0 refuses some whom there is room for. More lets more in, and

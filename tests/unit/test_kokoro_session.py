@@ -30,7 +30,7 @@ def new_session(
     stats: Stats | None = None, admission: Admission | None = None, **limits: Any
 ) -> Session:
     settings = Settings(model_dir=Path("unused"), **limits)
-    return Session(settings, VOICES, stats or Stats(), admission or Admission(0.0), now_s=0.0)
+    return Session(settings, VOICES, stats or Stats(), admission or Admission(1.0), now_s=0.0)
 
 
 def tell(session: Session, now_s: float = 0.0, **message: Any) -> None:
@@ -282,7 +282,7 @@ def test_a_turn_is_busy_while_another_session_has_the_engine() -> None:
         session.connection_lost()
 
     for end in (spoken, failed, cancelled, gone):
-        stats, admission = Stats(), Admission(0.0)
+        stats, admission = Stats(), Admission(1.0)
         first, second = (new_session(stats, admission) for _ in range(2))
         tell(first, text="Measured.")
         measured = first.next_utterance(0.0)
