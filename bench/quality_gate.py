@@ -1,6 +1,6 @@
 """What windows may differ from the whole by, and whether they do: numbers in, a verdict out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -146,9 +146,11 @@ class Verdicts:
     speeds: dict[str, Summary]
     lengths: dict[str, Summary]
     """For information: how much the distances depend on the number of words."""
+    sentence_voices: Collection[str] = ()
+    """Decoded whole by the server: what is found of their windows is for information, too."""
 
     @classmethod
-    def of(cls, measured: Sequence[Measured]) -> "Verdicts":
+    def of(cls, measured: Sequence[Measured], sentence_voices: Collection[str] = ()) -> "Verdicts":
         """Judge one utterance or more at speed 1, and any at others."""
         usual = [one for one in measured if one.speed == 1.0]
         return cls(
@@ -156,6 +158,7 @@ class Verdicts:
             voices=groups(usual, lambda one: one.voice),
             speeds=groups(measured, lambda one: f"speed {one.speed:g}"),
             lengths=groups(sorted(usual, key=lambda one: one.words), _length),
+            sentence_voices=sentence_voices,
         )
 
     def failures(self) -> list[str]:
@@ -164,6 +167,7 @@ class Verdicts:
             f"{name}: {problem}"
             for name, summary in (self.languages | self.voices | self.speeds).items()
             for problem in summary.failures()
+            if name not in self.sentence_voices
         ]
 
     def table(self) -> str:
@@ -180,7 +184,10 @@ class Verdicts:
                 f"| {title.lower()} | n | mel, dB | first 0.6 s, dB | loudness, dB | left out, dB "
                 "| join, dB | SNR, dB | WER, % | CPU | gate |",
                 "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-                *(_row(name, summary) for name, summary in summaries.items()),
+                *(
+                    _row(name, summary, decoded_whole=name in self.sentence_voices)
+                    for name, summary in summaries.items()
+                ),
                 "",
             )
         )
@@ -193,7 +200,8 @@ def _length(one: Measured) -> str:
     return "30 words or more"
 
 
-def _row(name: str, summary: Summary) -> str:
+def _row(name: str, summary: Summary, *, decoded_whole: bool) -> str:
+    gate = "; ".join(summary.failures()) or "kept"
     word_errors = summary.word_error_rate
     cells = [
         name,
@@ -206,6 +214,6 @@ def _row(name: str, summary: Summary) -> str:
         f"{summary.snr_db:.0f}",
         "–" if word_errors is None else f"{100 * word_errors:.1f}",
         f"{100 * (summary.cost - 1):+.0f} %",
-        "; ".join(summary.failures()) or "kept",
+        f"decoded whole: {gate}" if decoded_whole else gate,
     ]
     return f"| {' | '.join(cells)} |"

@@ -22,6 +22,8 @@ from kokoro_server.statistics import (
 
 RANK = 200
 """Components of the statistics that are predicted."""
+SENTENCE_VOICES = ("af_jessica", "bf_alice", "hf_alpha")
+"""Outside the limits of `bench.quality`, in loudness, by a sentence or two of four."""
 _FOLDS = 4
 
 # Prior variances of the variables' coefficients, whole groups together. Chosen by cross-validation,
@@ -55,6 +57,7 @@ def fit(data_dir: Path, model_sha256: str, out: Path) -> Provenance:
         texts_sha256=texts_sha256(),
         versions={name: version(name) for name in ("misaki", "numpy", "onnxruntime")},
         voices=tuple(sorted({sample.voice for sample in samples})),
+        sentence_voices=SENTENCE_VOICES,
         sentences=len(samples),
         speeds=tuple(sorted(set(SPEEDS))),
         mean_error=round(float(errors[:, 0].mean()), 4),

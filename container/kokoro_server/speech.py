@@ -200,9 +200,10 @@ class Speech:
     ) -> tuple[Prosody, Statistics | None]:
         """What decoding starts from, and the statistics to use if it is to be in windows."""
         prosody = self._engine.prosody(phonemes, voice, speed, stop)
-        if self._table is None or granularity == "sentence" or prosody.frames < SHORT_FRAMES:
+        table = self._table
+        if table is None or granularity == "sentence" or prosody.frames < SHORT_FRAMES:
             return prosody, None
-        return prosody, self._table.predict(prosody, voice)
+        return prosody, table.predict(prosody, voice) if table.serves(voice) else None
 
     def _whole(self, prosody: Prosody, voice: Voice, stop: Stop) -> Samples:
         samples, statistics = self._engine.whole(prosody, stop)

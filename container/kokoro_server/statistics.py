@@ -56,6 +56,9 @@ class Provenance(BaseModel):
     """Of the packages that decoded and fitted."""
     voices: tuple[str, ...]
     """Those that are calibrated."""
+    sentence_voices: tuple[str, ...] = ()
+    """Those of them that are decoded whole all the same: `bench.quality` found windows of theirs
+    outside its limits."""
     sentences: int
     """Decoded in all, over all voices."""
     speeds: tuple[float, ...]
@@ -282,6 +285,10 @@ class StatisticsTable:
         if learned is not None:
             predicted += learned.correction(given)
         return self._regression.statistics(predicted)
+
+    def serves(self, voice: Voice) -> bool:
+        """Whether sentences of `voice` may be decoded in windows, if they can be predicted."""
+        return voice.name not in self.provenance.sentence_voices
 
     def learn(self, prosody: Prosody, voice: Voice, statistics: Statistics) -> None:
         """Remember the true statistics of a sentence that was decoded whole.

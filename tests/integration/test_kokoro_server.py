@@ -296,6 +296,29 @@ async def test_cancelling_stops_the_engine_itself(
     await speech.close()
 
 
+async def test_who_is_spoken_in_windows_and_who_in_sentences(model_dir: Path) -> None:
+    """Guards against a granularity without effect, and against windows of voices that fail them."""
+    speech = Speech(model_dir, threads=2)
+    voices = Voices(["af_heart", "af_jessica"], "af_heart")
+    await speech.load(voices.default)
+    text = "The ferry leaves at half past eight, so please bring your ticket and a warm coat."
+    pieces = {}
+    for name, granularity in (
+        ("af_heart", "window"),
+        ("af_heart", "sentence"),
+        ("af_jessica", "window"),
+    ):
+        demand = Demand(Listener(), len(text), 0.0)
+        said = speech.speak(text, voices.resolve(name), 1.0, granularity, demand)
+        parts = [part.pcm async for part in said if any(part.pcm)]
+        assert 4 < sum(map(len, parts)) / 48_000 < 6
+        pieces[name, granularity] = len(parts)
+    await speech.close()
+    assert pieces["af_heart", "window"] > 2
+    assert pieces["af_heart", "sentence"] <= 2  # the trimmer keeps a little until the end
+    assert pieces["af_jessica", "window"] <= 2
+
+
 async def test_close_answers_everything_then_closes_with_1000(server: Server) -> None:
     """Guards against requests that vanish at the end of a conversation."""
     async with session(server) as websocket:

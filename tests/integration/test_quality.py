@@ -48,4 +48,5 @@ def test_every_voice_keeps_the_gate(model_dir: Path) -> None:
     voices = Voices.in_directory(model_dir, "af_heart")
     planned = utterances([voices.resolve(name) for name in voices.names], sentences=4)
     measured = list(measure_all(planned, model_dir, PROCESSES))
-    assert Verdicts.of(measured).failures() == []
+    sentence_voices = Renderer(model_dir).sentence_voices
+    assert Verdicts.of(measured, sentence_voices).failures() == []

@@ -95,6 +95,15 @@ def test_a_voice_that_fails_is_named_though_its_language_passes() -> None:
     assert "| af_odd | 1 | 1.50 / 1.50 |" in verdicts.table()
 
 
+def test_a_voice_that_is_decoded_whole_may_fail_and_the_table_says_so() -> None:
+    """Guards against a gate that keeps failing for windows that nobody hears."""
+    others = [replace(GOOD, voice=f"af_{number}") for number in range(20)]
+    measured = [*others, replace(GOOD, voice="af_odd", mel_db=1.5)]
+    verdicts = Verdicts.of(measured, sentence_voices=["af_odd"])
+    assert verdicts.failures() == []
+    assert "| decoded whole: mel_mean_db 1.50 > 1.2 |" in verdicts.table()
+
+
 def test_other_speeds_are_judged_for_themselves() -> None:
     """Mixed into the voices' figures they would be a fifth of a mean."""
     slow = replace(GOOD, speed=0.75, mel_db=1.4)
