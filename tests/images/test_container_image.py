@@ -39,6 +39,7 @@ def test_what_is_in_the_image(buildah: Buildah, container_image: str, model_dir:
         "    'torch': [str(p) for p in pathlib.Path('/opt').rglob('torch')],\n"
         "    'app': sorted(os.listdir('/opt/app')),\n"
         "    'cached': [str(p) for p in pathlib.Path('/opt/app').rglob('__pycache__')],\n"
+        "    'graphs': sorted(p.name for p in pathlib.Path('/opt/model').glob('*.onnx')),\n"
         "    'built': json.loads(pathlib.Path('/opt/model/manifest.json').read_text()),\n"
         "}))\n"
     )
@@ -52,6 +53,8 @@ def test_what_is_in_the_image(buildah: Buildah, container_image: str, model_dir:
     assert found["torch"] == []
     assert found["app"] == ["kokoro_server"]
     assert found["cached"] == []
+    # Those for CPUs: the generators for other devices, and the graph in one piece, are not used.
+    assert found["graphs"] == ["generator-cpu.onnx", "generator-exact-cpu.onnx", "prosody.onnx"]
     here = json.loads((model_dir / "manifest.json").read_text())
     assert found["built"]["files"] == here["files"]
 
