@@ -45,11 +45,11 @@ class Settings(BaseModel):
     """Characters in one request: about 20 minutes of speech, which fits a 30-minute session."""
     max_buffered_audio_s: float = Field(10.0, gt=0)
     """How far synthesis may run ahead of a slow reader, per session."""
-    admission_headroom: float = Field(1.35, ge=0)
-    """How many seconds of work there may be too much before a new turn is refused as `busy`.
+    admission_headroom: float = Field(1.35, ge=0, allow_inf_nan=False)
+    """For how many times the expected work there must be time, or a new turn is refused as `busy`.
 
-    What is compared are estimates, so 0 refuses some whom there is room for. More lets more in, and
-    listeners then wait that much longer, for their first sound or in the middle of speech.
+    More than 1, because machines have slow spells. More refuses more; with less, listeners wait
+    longer, for their first sound or in the middle of speech. 0 refuses nobody.
     """
     max_request_age_s: float = Field(30.0, gt=0)
     """A request whose `request_timestamp` is older is `stale`."""
