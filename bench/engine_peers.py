@@ -146,7 +146,7 @@ class Ours:
 
     async def load(self) -> None:
         """Load the model."""
-        await self._speech.load(self._voice)
+        await self._speech.load(self._voice, self._granularity)
 
     async def pcm(self, text: str) -> AsyncGenerator[bytes]:
         """Speak ``text`` to a listener of its own."""

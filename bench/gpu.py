@@ -116,7 +116,7 @@ def searches_table(model_dir: Path, prosody: Prosody, sizes: Sizes, on_gpu: bool
     for search in ("EXHAUSTIVE", "HEURISTIC", "DEFAULT") if on_gpu else ("(CPU)",):
         provider = ("CUDAExecutionProvider", {"cudnn_conv_algo_search": search})
         session = ort.InferenceSession(
-            model_dir / "generator-exact.onnx",
+            model_dir / f"generator-exact{'' if on_gpu else '-cpu'}.onnx",
             providers=[provider if on_gpu else "CPUExecutionProvider"],
         )
         taken_ms: list[float] = []
@@ -212,7 +212,7 @@ async def measured(provider: ExecutionProvider, sizes: Sizes) -> list[str]:
         table = searches_table(model_dir, prosody, sizes, provider == "cuda")
         lines += ["", "Sentences of alternating lengths:", "", *table]
     speech = Speech(model_dir, THREADS, provider)
-    await speech.load(voice)
+    await speech.load(voice, "window")
     lines += ["", "One listener:", "", *await texts_table(speech, voice, sizes)]
     await speech.close()
     table = await sessions_table(model_dir, provider, sizes)

@@ -19,8 +19,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest.mock import patch
 
-import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 
 from bench.publish import publish
@@ -161,18 +159,25 @@ class Outcome:
         )
 
 
-def _warm(costs: Costs) -> Demand:
-    """What a server has measured when it is ready: one sentence, in three windows."""
+def _cost_s(line: tuple[float, float], frames: int) -> float:
+    return line[0] + line[1] * frames
+
+
+def _warm(strategy: Strategy, costs: Costs) -> Demand:
+    """What a server has measured when it is ready: one sentence, whole or in three windows."""
     one = estimated(POOL[12])
-    demand = Demand(Listener(), one.chars, 0.0, pieces=3, audio_s=one.audio_s)
-    frames = one.spoken.end - one.spoken.start + 3 * 2 * CONTEXT_FRAMES
-    demand.work_s = costs.prosody[0] + costs.prosody[1] * one.frames
-    demand.work_s += 3 * costs.window[0] + costs.window[1] * frames
-    return demand
+    work_s = _cost_s(costs.prosody, one.frames)
+    pieces = 3 if strategy.windows else 1
+    if strategy.windows:
+        frames = (one.spoken.end - one.spoken.start) // pieces + 2 * CONTEXT_FRAMES
+        work_s += pieces * _cost_s(costs.window, frames)
+    else:
+        work_s += _cost_s(costs.whole, one.frames)
+    return Demand(Listener(), one.chars, 0.0, work_s, one.audio_s, pieces)
 
 
 class _Spells:
-    """A machine that is not one's own: for seconds or minutes at a time, work takes longer."""
+    """A machine that is not one's own: for 5 to 40 s at a time, work takes longer."""
 
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)
@@ -199,7 +204,7 @@ class _World:
         self.now_s = 0.0
         self.scheduler = strategy.scheduler()
         self.admission = Admission(strategy.headroom)
-        self.admission.learn(_warm(costs))
+        self.admission.learn(_warm(strategy, costs))
         self.outcome = Outcome()
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._places = itertools.count()
@@ -304,23 +309,20 @@ class _Session:
     def _made_of(self, sentences: list[Spoken]) -> Iterator[Unit]:
         costs = self._world.costs
 
-        def cost_s(line: tuple[float, float], frames: int) -> float:
-            return line[0] + line[1] * frames
-
         if self._world.strategy.whole_reply:
             work_s = sum(
-                cost_s(costs.prosody, one.frames) + cost_s(costs.whole, one.frames)
+                _cost_s(costs.prosody, one.frames) + _cost_s(costs.whole, one.frames)
                 for one in sentences
             )
             yield Unit(self, work_s, sum(one.audio_s for one in sentences))
             return
         for one in sentences:
-            yield Unit(self, cost_s(costs.prosody, one.frames), 0.0)
+            yield Unit(self, _cost_s(costs.prosody, one.frames), 0.0)
             if not self._world.strategy.windows or one.frames < SHORT_FRAMES:
-                yield Unit(self, cost_s(costs.whole, one.frames), one.audio_s)
+                yield Unit(self, _cost_s(costs.whole, one.frames), one.audio_s)
                 continue
             windows = Windows(
-                one.spoken, cost_s(costs.window, LONGEST_SHARED_FRAMES) / LONGEST_SHARED_FRAMES
+                one.spoken, _cost_s(costs.window, LONGEST_SHARED_FRAMES) / LONGEST_SHARED_FRAMES
             )
             while True:
                 shared = self._world.scheduler.others_wait(self._listener)
@@ -335,7 +337,7 @@ class _Session:
                 pause_s = one.pause_s if end == one.spoken.end else 0.0
                 yield Unit(
                     self,
-                    cost_s(costs.window, end - start + 2 * CONTEXT_FRAMES),
+                    _cost_s(costs.window, end - start + 2 * CONTEXT_FRAMES),
                     FRAME_S * max(0, heard) + pause_s,
                 )
 
@@ -403,6 +405,10 @@ def table(runs: dict[tuple[int, str], Outcome]) -> list[str]:
 
 def plot(runs: dict[tuple[int, str], Outcome], file: Path) -> None:
     """Draw first sound, gaps and refusals over the number of sessions."""
+    # Here, because a development package: `bench.server` does not need it.
+    import matplotlib
+    import matplotlib.pyplot as plt
+
     matplotlib.rcParams["svg.hashsalt"] = "scheduling"  # the same file for the same numbers
     figure, (sound, gaps, refused) = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
     for strategy in STRATEGIES:

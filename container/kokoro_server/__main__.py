@@ -37,7 +37,7 @@ async def _serve(settings: Settings, voices: Voices, listener: socket.socket) ->
     async def load() -> None:
         nonlocal exit_code
         try:
-            app.admission.learn(await speech.load(voices.default))
+            app.admission.learn(await speech.load(voices.default, settings.granularity))
             logger.info(
                 "ready: %d voices, %d threads, %s",
                 len(voices.names),

@@ -2,8 +2,9 @@
 
 Pure, like `scheduler`. The test is for a fluid: a listener whose buffer ends in `b` seconds and who
 is still owed `R` seconds of audio needs, within the next `t` seconds, the making of
-`min(R, max(0, t - b))` seconds of audio, each of which costs the engine the real-time factor. If
-for some `t` all listeners together need more than `t` seconds of work, somebody will run dry.
+`min(R, max(0, t - b))` seconds of audio, each of which costs the engine the real-time factor, and
+some headroom. If for some `t` all listeners together need more than `t` seconds of work, somebody
+will run dry.
 
 Speech is not quite a fluid: it comes in pieces, windows or sentences, of which each must be
 complete before its beginning can be played. So the need of one who plays begins a piece before the
@@ -135,7 +136,7 @@ class Admission:
         real_time_factor = self._real_time_factor.value
         if not self._in_flight or real_time_factor is None:
             return True
-        work = self._headroom * real_time_factor
+        work_s_per_audio_s = self._headroom * real_time_factor
         everybody = [*self._in_flight.items(), (newcomer.listener, [newcomer])]
         piece_s = self._piece_s.value or 0.0
         needs = [
@@ -148,7 +149,8 @@ class Admission:
         # The surplus of work over time rises from where a listener's need begins to where what it
         # is owed ends, so it is greatest at one of these ends (or now, which is too late to help).
         return all(
-            work * sum(min(owed_s, max(0.0, t - from_s)) for from_s, owed_s in needs) <= t
+            work_s_per_audio_s * sum(min(owed_s, max(0.0, t - from_s)) for from_s, owed_s in needs)
+            <= t
             for t in (from_s + owed_s for from_s, owed_s in needs)
             if t > 0
         )

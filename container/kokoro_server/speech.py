@@ -39,7 +39,7 @@ from kokoro_server.windows import (
 
 logger = logging.getLogger(__name__)
 
-WARM = "Everything is loaded now, and whoever calls next will be heard at once."
+_WARM_TEXT = "Everything is loaded now, and whoever calls next will be heard at once."
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Speech:
 
     def __init__(self, model_dir: Path, threads: int, provider: ExecutionProvider = "cpu") -> None:
         self.ready = False
-        """Whether the model is loaded and has spoken once."""
+        """Whether the model is loaded and has spoken."""
         self._model_dir = model_dir
         self._threads = threads
         self._provider = provider
@@ -71,26 +71,33 @@ class Speech:
         self._queue = EngineQueue()
         self._frame_work_s = Ratio()
 
-    async def load(self, voice: Voice) -> Demand:
+    async def load(self, voice: Voice, granularity: Granularity) -> Demand:
         """Load everything and speak in `voice`, so that the first request is warm.
 
+        Args:
+            voice: of voices that exist.
+            granularity: what most requests will ask for.
+
         Returns:
-            What a sentence costs.
+            What a sentence costs, made that way.
 
         Raises:
             ModelError: the model directory is incomplete or damaged, or the provider unusable.
         """
 
         def nobodys() -> Demand:
-            return Demand(Listener(), len(WARM), time.monotonic())
+            return Demand(Listener(), len(_WARM_TEXT), time.monotonic())
 
         (self._engine, self._table), self._pronouncer = await asyncio.gather(
             self._queue.run(nobodys(), self._loaded),
             asyncio.get_running_loop().run_in_executor(self._g2p_thread, Pronouncer),
         )
-        # The first of everything takes longer: the second time is what it costs.
-        for demand in (nobodys(), nobodys()):
-            async for _ in self.speak(WARM, voice, 1.0, "window", demand):
+        # Short sentences are decoded whole, so both ways are needed. The first of everything takes
+        # longer: the last time is what it costs.
+        other: Granularity = "sentence" if granularity == "window" else "window"
+        for way in (other, granularity, granularity):
+            demand = nobodys()
+            async for _ in self.speak(_WARM_TEXT, voice, 1.0, way, demand):
                 pass
         self.ready = True
         return demand
@@ -200,10 +207,11 @@ class Speech:
     ) -> tuple[Prosody, Statistics | None]:
         """What decoding starts from, and the statistics to use if it is to be in windows."""
         prosody = self._engine.prosody(phonemes, voice, speed, stop)
-        table = self._table
-        if table is None or granularity == "sentence" or prosody.frames < SHORT_FRAMES:
+        if self._table is None or granularity == "sentence" or prosody.frames < SHORT_FRAMES:
             return prosody, None
-        return prosody, table.predict(prosody, voice) if table.serves(voice) else None
+        if not self._table.allows_windows(voice):
+            return prosody, None
+        return prosody, self._table.predict(prosody, voice)
 
     def _whole(self, prosody: Prosody, voice: Voice, stop: Stop) -> Samples:
         samples, statistics = self._engine.whole(prosody, stop)

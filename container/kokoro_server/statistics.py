@@ -286,8 +286,8 @@ class StatisticsTable:
             predicted += learned.correction(given)
         return self._regression.statistics(predicted)
 
-    def serves(self, voice: Voice) -> bool:
-        """Whether sentences of `voice` may be decoded in windows, if they can be predicted."""
+    def allows_windows(self, voice: Voice) -> bool:
+        """Whether what is predicted of `voice` is good enough, see `Provenance.sentence_voices`."""
         return voice.name not in self.provenance.sentence_voices
 
     def learn(self, prosody: Prosody, voice: Voice, statistics: Statistics) -> None:

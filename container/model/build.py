@@ -1,9 +1,10 @@
 """Build a model directory: fetch, verify, convert, self-test, and only then put it in its place.
 
-A model directory holds the three graphs that the server runs (`model.split.SplitModel`:
-``prosody.onnx``, ``generator.onnx``, ``generator-exact.onnx``), the graph they were cut from
-(``kokoro-v1.0.fp32.onnx``, for comparison; images leave it out), ``vocab.json`` (an object, phoneme
-to id), ``voices/NAME.bin`` (float32, little endian, (510, 1, 256)) and ``manifest.json``
+A model directory holds the graphs that the server runs: ``prosody.onnx``, and the generators for
+GPUs (``generator.onnx``, ``generator-exact.onnx``) and for CPUs (``generator-cpu.onnx``,
+``generator-exact-cpu.onnx``), of which an image keeps those of its device; the graph they were cut
+from (``kokoro-v1.0.fp32.onnx``, for comparison; images leave it out); ``vocab.json`` (an object,
+phoneme to id); ``voices/NAME.bin`` (float32, little endian, (510, 1, 256)); and ``manifest.json``
 (`model.manifest.BuiltManifest`).
 """
 
@@ -134,13 +135,7 @@ def _build_in(work: Path, source: SourceName, manifest: Manifest, manifest_hash:
     _report("converting")
     graph = manifest.graph(source)
     _write_graph([path for _, path in of_role("graph")], graph, model_dir / graph.name)
-    parts = dict(vars(split(onnx.load(model_dir / graph.name))))
-    for name in ("generator", "generator_exact"):
-        parts[f"{name}_cpu"] = for_cpu(parts[name])
-    for name, part in parts.items():
-        path = model_dir / SPLIT_FILES[name]
-        helper.set_model_props(part, {"source_sha256": graph.sha256})
-        path.write_bytes(part.SerializeToString(deterministic=True))
+    _write_parts(model_dir, graph)
     files = [_built(model_dir, name, graph.licence) for name in (graph.name, *SPLIT_FILES.values())]
 
     ((vocabulary_file, vocabulary_path),) = of_role("vocabulary")
@@ -192,6 +187,15 @@ def _write_graph(parts: list[Path], expected: OutputFile, path: Path) -> None:
             "install the versions that container/model/requirements.txt locks, "
             "or, after a change to the conversion, record the new values in manifest.toml"
         )
+
+
+def _write_parts(model_dir: Path, graph: OutputFile) -> None:
+    parts = dict(vars(split(onnx.load(model_dir / graph.name))))
+    for name in ("generator", "generator_exact"):
+        parts[f"{name}_cpu"] = for_cpu(parts[name])
+    for name, part in parts.items():
+        helper.set_model_props(part, {"source_sha256": graph.sha256})
+        (model_dir / SPLIT_FILES[name]).write_bytes(part.SerializeToString(deterministic=True))
 
 
 def _report(message: str) -> None:

@@ -1,11 +1,11 @@
-"""Rewrite the generator for CPUs: fewer multiplications, and no operation on one thread only.
+"""Rewrite the generator for CPUs: fewer multiplications, and all large operations on all threads.
 
-Its convolutions, 86 % of the time, run as fast as products of matrices do; `fast_convolution.py`
+Its convolutions, 87 % of the time, run as fast as products of matrices do; `fast_convolution.py`
 tells how they multiply half as often. Everything between two of them stays in four phases.
 
-ONNX Runtime computes Sin on one thread, which with two threads took a fifth of the time. Snake's
-``y + sin²(y)`` is made of operations that all threads share: with ``t = y/π - floor(y/π)`` and
-``s = t (1 - t)``, ``sin(πt)`` is ``s (a + b s + c s²)`` within 8e-6.
+ONNX Runtime computes Sin on one thread: beside the faster convolutions, a fifth of two's time. So
+Snake's ``y + sin²(y)`` is made of operations that all threads share: with
+``t = y/π - floor(y/π)`` and ``s = t (1 - t)``, ``sin(πt)`` is ``s (a + b s + c s²)`` within 8e-6.
 """
 
 from collections.abc import Iterable
@@ -22,8 +22,9 @@ SINE = (3.14221714, 3.12655597, 1.21780158)
 """a, b and c; least maximal error, found by weighting least squares anew until the errors are
 equally large everywhere."""
 _ELEMENTWISE = ("Add", "Div", "Mul", "Sin", "Sub")
-# What the two parts of a norm are multiplied by, so that y/π comes out; and the convolutions behind
-# Snake by, whose input is divided by it (the polynomial's first factor is then 1).
+# Gain and bias are divided by π, so that a norm gives y/π. The polynomial is computed divided by c
+# (its highest coefficient is then 1), so Snake comes out divided by c², and the convolution behind
+# it has weights times c².
 _NORM_FACTOR, _SNAKE_FACTOR = 1 / np.pi, SINE[2] ** 2
 
 
@@ -43,7 +44,7 @@ def for_cpu(model: onnx.ModelProto) -> onnx.ModelProto:
 
 @dataclass(frozen=True)
 class _Extent:
-    """How long a signal is: its last tile may be filled up, which must not be heard.
+    """What tells sound from filling: a signal's last tile is filled up to four samples.
 
     Arguments:
         samples: names the number of its samples, shape (1,).
@@ -57,23 +58,28 @@ class _Extent:
 class _Rewriting:
     """Writes a generator again, node by node.
 
-    A signal in phases has its old name, and so has what is per channel, with one axis more.
+    What is computed in phases, or for each channel, keeps its name; what is brought into phases, or
+    given their axis, is `NAME_phased`; what is brought back is `NAME_joined`.
     """
 
     def __init__(self, model: onnx.ModelProto) -> None:
         self._model = model
         self._graph = Graph(model.graph)
         self._writer = ModelWriter(model.opset_import, model.ir_version)
+        self._fast = {node.output[0] for node in self._graph.nodes if _is_fast(node, self._graph)}
+        """Outputs of convolutions that are written as fast ones."""
         self._per_channel = self._find_per_channel()
         self._in_phases = self._find_in_phases()
         self._renamed: dict[str, str] = {}
-        """Graph inputs in phases, or with one axis more."""
+        """From a name to its phased one."""
         self._joined: dict[str, str] = {}
-        """Signals in phases, as they were."""
+        """From a signal in phases to its name out of them."""
         self._extents: dict[str, _Extent] = {}
         """Of signals in phases."""
-        self._done: set[str] = set()
-        """What nodes that are yet to come would write."""
+        self._written: set[str] = set()
+        """Outputs of the other nodes of Snake, which is written where its sine is."""
+        self._activated: set[str] = set()
+        """Outputs of Snake."""
 
     def model(self) -> onnx.ModelProto:
         """See `for_cpu`."""
@@ -89,7 +95,7 @@ class _Rewriting:
             ("out_of_tiles", [0, 0, -1]),
         ):
             writer.constant(name, integers, np.int64)
-        writer.constant("sound", np.ones((1, 1, 1)))
+        writer.constant("one", np.ones((1, 1, 1)))
         for name, value in (
             ("norm_factor", _NORM_FACTOR),
             ("snake_linear", np.pi / _SNAKE_FACTOR),
@@ -132,7 +138,7 @@ class _Rewriting:
         while size != len(found):
             size = len(found)
             for node in self._graph.nodes:
-                if _is_fast(node, self._graph):
+                if node.output[0] in self._fast:
                     found.update((node.input[0], node.output[0]))
                 elif node.op_type in _ELEMENTWISE and node.output[0] not in self._per_channel:
                     tied = {*self._signals(node), node.output[0]}
@@ -148,11 +154,11 @@ class _Rewriting:
     def _write(self, node: onnx.NodeProto) -> None:
         attributes = {item.name: onnx.helper.get_attribute_value(item) for item in node.attribute}
         (output, *more) = node.output
-        if output in self._done:
+        if output in self._written:
             return
         if node.op_type == "ReduceMean":
             self._write_mean(node.input[0], output)
-        elif _is_fast(node, self._graph):
+        elif output in self._fast:
             self._write_convolution(node)
         elif output in self._per_channel:
             if "axis" in attributes:
@@ -181,27 +187,31 @@ class _Rewriting:
 
     def _write_snake(self, sine: onnx.NodeProto) -> None:
         """Snake, which begins with `sine`; its other nodes are done with it."""
-        (turns,), (sine_output,) = sine.input, sine.output
+        (half_turns,), (sine_output,) = sine.input, sine.output
         square = self._graph.consumer(sine_output, "Mul")
         add = self._graph.consumer(square.output[0], "Add")
         (output,) = add.output
-        if turns not in add.input or list(square.input) != [sine_output] * 2:
+        behind = self._graph.consumer(output, "Conv").output[0]
+        if behind not in self._fast:
+            raise ModelBuildError(f"{behind!r}: a convolution that cannot be written as a fast one")
+        if half_turns not in add.input or list(square.input) != [sine_output] * 2:
             raise ModelBuildError(f"{output!r}: not a Snake activation")
         writer = self._writer
-        turn, turn_2, parabola = f"{output}_turn", f"{output}_turn_2", f"{output}_parabola"
-        writer.add("Floor", [turns], [f"{output}_floor"])
-        writer.add("Sub", [turns, f"{output}_floor"], [turn])
-        writer.add("Mul", [turn, turn], [turn_2])
-        writer.add("Sub", [turn, turn_2], [parabola])
+        fraction, parabola = f"{output}_fraction", f"{output}_parabola"
+        writer.add("Floor", [half_turns], [f"{output}_floor"])
+        writer.add("Sub", [half_turns, f"{output}_floor"], [fraction])
+        writer.add("Mul", [fraction, fraction], [f"{output}_fraction_2"])
+        writer.add("Sub", [fraction, f"{output}_fraction_2"], [parabola])
         writer.add("Add", [parabola, "snake_1"], [f"{output}_sum_1"])
         writer.add("Mul", [f"{output}_sum_1", parabola], [f"{output}_product_1"])
         writer.add("Add", [f"{output}_product_1", "snake_0"], [f"{output}_sum_0"])
         writer.add("Mul", [f"{output}_sum_0", parabola], [f"{output}_sine"])
         writer.add("Mul", [f"{output}_sine", f"{output}_sine"], [f"{output}_square"])
-        writer.add("Mul", [turns, "snake_linear"], [f"{output}_linear"])
+        writer.add("Mul", [half_turns, "snake_linear"], [f"{output}_linear"])
         writer.add("Add", [f"{output}_linear", f"{output}_square"], [output])
-        self._done.update((square.output[0], output))
-        self._extents[output] = self._extents[turns]
+        self._written.update((square.output[0], output))
+        self._activated.add(output)
+        self._extents[output] = self._extents[half_turns]
 
     def _into_phases(self, name: str) -> None:
         writer = self._writer
@@ -211,9 +221,9 @@ class _Rewriting:
         writer.add("Neg", [samples], [f"{name}_negative"])
         writer.add("Mod", [f"{name}_negative", "phases"], [f"{name}_fill"])
         writer.add("Concat", ["no_other_padding", f"{name}_fill"], [f"{name}_padding"], axis=0)
-        writer.add("Concat", ["one_and_one", samples], [f"{name}_sound_shape"], axis=0)
-        writer.add("Expand", ["sound", f"{name}_sound_shape"], [f"{name}_sound"])
-        for source, target in ((name, f"{name}_phased"), (f"{name}_sound", f"{name}_mask")):
+        writer.add("Concat", ["one_and_one", samples], [f"{name}_ones_shape"], axis=0)
+        writer.add("Expand", ["one", f"{name}_ones_shape"], [f"{name}_ones"])
+        for source, target in ((name, f"{name}_phased"), (f"{name}_ones", f"{name}_mask")):
             writer.add("Pad", [source, f"{name}_padding"], [f"{source}_filled"])
             writer.add("Reshape", [f"{source}_filled", "into_tiles"], [f"{source}_tiles"])
             writer.add("Transpose", [f"{source}_tiles"], [target], perm=[0, 3, 1, 2])
@@ -248,6 +258,8 @@ class _Rewriting:
     def _write_convolution(self, node: onnx.NodeProto) -> None:
         source, weight, bias = node.input
         (output,) = node.output
+        if source not in self._activated:
+            raise ModelBuildError(f"{source!r}: no Snake activation, but a convolution reads it")
         fast = FastConvolution.of(
             self._graph.constant(weight) * np.float32(_SNAKE_FACTOR),
             self._graph.constant(bias),

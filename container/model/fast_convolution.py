@@ -1,4 +1,4 @@
-"""A convolution along time with half the multiplications.
+"""A convolution along time with half the multiplications, or fewer.
 
 *Phases.* A signal is kept as four: phase p is the samples p, p + 4, p + 8, … A signal of the shape
 (B, C, T) has the shape (B, 4, C, T / 4) here.
@@ -23,20 +23,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 PHASES = 4
-# As many as needed, and infinity as the last: among small fractions, those with the smallest errors
-# for 10 and for 14 points.
+# The finite points, in the order in which they are used; infinity is always added. Among small
+# fractions, those with the smallest errors for 10 and for 14 points.
 _POINTS = [Fraction(0)] + [
     sign * Fraction(size) for size in ("1", "1/2", "2", "3/2", "1/4", "4") for sign in (1, -1)
 ]
 MAX_TAPS = len(_POINTS) + 2 - PHASES
-"""So many taps have as many points as there are."""
+"""So long a filter needs all points, infinity among them."""
 
 
 @dataclass(frozen=True)
 class FastConvolution:
     """A convolution across four phases, as three; the fields are their weights and padding.
 
-    Signals have the shapes (B, 4, C, M), (B, points, C, M'), (B, points, C, M'') and (B, 4, C, M).
+    Input, values at the points, products and output have the shapes (B, 4, C, M),
+    (B, points, C, M'), (B, points, C, M'') and (B, 4, C, M).
 
     Arguments:
         evaluation: shape (points, 4, 1, width).
@@ -63,7 +64,7 @@ class FastConvolution:
         Args:
             weight: shape (C, C, taps), an odd number of taps.
             bias: shape (C,).
-            dilation: odd, so that the taps of a piece are in different phases.
+            dilation: odd, so that four outputs `dilation` samples apart are in four phases.
         """
         channels, _, taps = weight.shape
         piece = PHASES if dilation > 1 and taps > 2 * PHASES else taps
@@ -90,13 +91,14 @@ class FastConvolution:
         products = np.einsum(
             "pt,oiqt->poiq", filters, padded.reshape(channels, channels, pieces, piece)
         )
-        # What, interpolated, is one everywhere.
-        one = np.linalg.pinv(outputs) @ np.ones(PHASES)
+        # One to any power is one: what is added at the point 1 is added to all outputs.
+        products_bias = np.zeros((points, channels))
+        products_bias[_POINTS.index(Fraction(1))] = bias
         return cls(
             evaluation=evaluation,
             evaluation_pads=(latest - first, dilation * (pieces - 1) + last),
             products=products.reshape(points * channels, channels, pieces),
-            products_bias=np.outer(one, bias).ravel(),
+            products_bias=products_bias.ravel(),
             dilation=dilation,
             interpolation=interpolation,
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from model.build import SPLIT_FILES
 from stacks.aws_facts import CUDA_MAJOR_BY_AMI
 from stacks.speech_settings import IMAGE_CUDA_MAJOR
 
@@ -163,3 +164,17 @@ def test_cuda_of_image_and_host_are_one_pair() -> None:
     assert majors == {IMAGE_CUDA_MAJOR}
     assert f"nvidia-cudnn-cu{IMAGE_CUDA_MAJOR}" in gpu
     assert IMAGE_CUDA_MAJOR in CUDA_MAJOR_BY_AMI.values()
+
+
+def test_each_variant_keeps_the_generators_of_its_device() -> None:
+    """The other way round the image would be built, and never become healthy."""
+    (build,) = [argument for argument in arguments("container", "RUN") if "-m model " in argument]
+    always, rest = build.split("if [")
+    gpu, cpu = rest.split("else")
+    assert '"${VARIANT}" = gpu' in gpu
+    removed = [set(re.findall(r"/opt/model/(\S+\.onnx)", part)) for part in (always, gpu, cpu)]
+    assert removed == [
+        {"kokoro-v1.0.fp32.onnx"},
+        {SPLIT_FILES["generator_cpu"], SPLIT_FILES["generator_exact_cpu"]},
+        {SPLIT_FILES["generator"], SPLIT_FILES["generator_exact"]},
+    ]

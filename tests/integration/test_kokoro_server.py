@@ -285,7 +285,7 @@ async def test_cancelling_stops_the_engine_itself(
     monkeypatch.setattr("kokoro_server.speech.Engine", WatchedEngine)
     speech = Speech(model_dir, threads=2)
     voice = Voices(["af_heart"], "af_heart").default
-    await speech.load(voice)
+    await speech.load(voice, "sentence")
     began.clear()
     demand = Demand(Listener(), 1.0, 0.0)
     text = " ".join(["harbor"] * 34)
@@ -300,7 +300,9 @@ async def test_who_is_spoken_in_windows_and_who_in_sentences(model_dir: Path) ->
     """Guards against a granularity without effect, and against windows of voices that fail them."""
     speech = Speech(model_dir, threads=2)
     voices = Voices(["af_heart", "af_jessica"], "af_heart")
-    await speech.load(voices.default)
+    usual = await speech.load(voices.default, "window")
+    assert usual.work_s > 0
+    assert usual.pieces > 2  # of windows: admission reserves time for one piece
     text = "The ferry leaves at half past eight, so please bring your ticket and a warm coat."
     pieces = {}
     for name, granularity in (
@@ -317,6 +319,18 @@ async def test_who_is_spoken_in_windows_and_who_in_sentences(model_dir: Path) ->
     assert pieces["af_heart", "window"] > 2
     assert pieces["af_heart", "sentence"] <= 2  # the trimmer keeps a little until the end
     assert pieces["af_jessica", "window"] <= 2
+
+
+async def test_a_fresh_server_knows_what_speech_costs(model_dir: Path, tmp_path: Path) -> None:
+    """Guards against letting in everybody who calls before a first utterance has ended."""
+    with running(model_dir, tmp_path / "log", KOKORO_ADMISSION_HEADROOM="1000") as server:
+        await server.wait_until_ready()
+        async with session(server) as first, session(server) as second:
+            await speak(first, text=LONG)
+            await until(first, "synthesis_start")
+            await speak(second, text="Yes.")
+            refused, _ = await until(second, "error")
+            assert refused["code"] == "busy"
 
 
 async def test_close_answers_everything_then_closes_with_1000(server: Server) -> None:

@@ -29,6 +29,14 @@ def test_settings_come_from_the_environment_and_the_option_wins() -> None:
         ({"KOKORO_MODEL_DIR": "/a", "KOKORO_THREADS": "two"}, ["KOKORO_THREADS", "two"]),
         ({"KOKORO_MODEL_DIR": "/a", "KOKORO_SHUTDOWN_S": "40"}, ["KOKORO_SHUTDOWN_S", "30"]),
         (
+            {"KOKORO_MODEL_DIR": "/a", "KOKORO_ADMISSION_HEADROOM": "-1"},
+            ["KOKORO_ADMISSION_HEADROOM", "-1", "0"],
+        ),
+        (
+            {"KOKORO_MODEL_DIR": "/a", "KOKORO_ADMISSION_HEADROOM": "inf"},
+            ["KOKORO_ADMISSION_HEADROOM", "inf"],
+        ),
+        (
             {"KOKORO_MODEL_DIR": "/a", "KOKORO_METRICS_NAMESPACE": "VoiceAgent"},
             ["KOKORO_METRICS_NAMESPACE", "KOKORO_ENDPOINT_NAME"],
         ),

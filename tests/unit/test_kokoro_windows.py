@@ -62,13 +62,13 @@ def test_who_has_much_to_play_gets_long_windows() -> None:
 @pytest.mark.parametrize("buffer_s", [0.0, 0.5, 2.0])
 def test_playback_never_runs_dry(frames: int, frame_work_s: float, buffer_s: float) -> None:
     """Windows that grow too fast for the machine: what is there has been played before the next is
-    made. The estimate of its speed may be a third too good."""
+    made. The estimate of its speed may be half too good: machines have slow spells."""
     windows = Windows(SpokenFrames(0, 3, frames), frame_work_s)
     left_s = buffer_s
     while (window := windows.next(left_s)) is not None:
         start, end = window
         if left_s:
-            left_s -= 1.3 * frame_work_s * (end - start + 2 * CONTEXT_FRAMES)
+            left_s -= 1.5 * frame_work_s * (end - start + 2 * CONTEXT_FRAMES)
             assert left_s >= 0
         left_s += FRAME_S * (end - start)
 
