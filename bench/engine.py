@@ -291,10 +291,11 @@ def summary(takes: Takes, peers: list[str], text: str) -> str:
 
 def report(takes: Takes, runtimes: dict[str, str], peers: list[str], rounds: int) -> str:
     """The results as Markdown."""
+    only = "" if peers == list(PEERS) else f" --only {' '.join(peers)}"
     lines = [
         "# Kokoro engines, side by side",
         "",
-        f"`python -m bench.engine --rounds {rounds}`, {date.today()}, {machine()}; {THREADS} "
+        f"`python -m bench.engine --rounds {rounds}{only}`, {date.today()}, {machine()}; {THREADS} "
         "threads each. Median (minimum – maximum) of the rounds, ratios round by round.",
         "",
         "Same weights, voice (`af_heart`) and texts. Times are from the text's arrival in the "

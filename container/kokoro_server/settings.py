@@ -29,7 +29,8 @@ class Settings(BaseModel):
     threads: int = Field(default_factory=lambda: len(os.sched_getaffinity(0)), ge=1, le=256)
     """Threads of the engine. More than there are cores is slower, not faster."""
     execution_provider: Literal["cpu", "cuda", "cuda-graphs", "tensorrt"] = "cpu"
-    """What the engine runs on; it does not start on anything else. The GPU image says `cuda`.
+    """What the engine runs on; it does not start on anything else. The GPU image says `cuda`. An
+    image has the generators of its own device only.
 
     `cuda-graphs` replays windows it has captured; `tensorrt` needs NVIDIA's libraries besides.
     """

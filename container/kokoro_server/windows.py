@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 CONTEXT_FRAMES = 4
 """Decoded on either side of a window and thrown away: with four, what is left equals the decoding
-of the whole sentence within rounding (106 dB; with three 57)."""
+of the whole sentence within rounding (83 dB and more; with three 57)."""
 FRAME_S = 0.025
 LEAST_FRAMES = 20
 LONGEST_FRAMES = 192

@@ -1,6 +1,6 @@
 """Cut Kokoro's graph into prosody and generator, and write the generator for windows.
 
-*Prosody* (text encoder, durations, pitch, decoder) needs the whole sentence and is about a sixth
+*Prosody* (text encoder, durations, pitch, decoder) needs the whole sentence and is about a seventh
 of the work on a CPU. The *generator* (iSTFTNet, https://arxiv.org/abs/2203.02395) is local, but
 for its 44 adaptive instance norms, whose mean and variance are those of the whole sentence. It is
 written twice: `generator` takes them ready made and therefore decodes any window of frames,
