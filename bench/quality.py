@@ -129,7 +129,7 @@ class Renderer:
         statistics = self._table.predict(prosody, utterance.voice)
         if statistics is None:
             raise ValueError(f"voice: {utterance.voice.name} is not calibrated")
-        spoken = SpokenFrames.of(prosody.token_frames, last_sound(phonemes))
+        spoken = SpokenFrames.of(prosody.token_frames, prosody.energy, last_sound(phonemes))
         spans = _spans(spoken)
         pieces = [engine.window(prosody, statistics, *span, stop) for span in spans]
         windows_s = time.process_time() - began_s

@@ -49,10 +49,10 @@ class Costs:
     measures.
     """
 
-    prosody: tuple[float, float] = (0.01, 0.0012)
+    prosody: tuple[float, float] = (0.01, 0.0010)
     whole: tuple[float, float] = (0.0, 0.0052)
     """Decoding a sentence at once."""
-    window: tuple[float, float] = (0.0, 0.0046)
+    window: tuple[float, float] = (0.01, 0.0044)
     """Decoding a window; the frames are those of the window and of its context."""
     pronounce_s: float = 0.003
     """From text to phonemes, for a sentence. Not the engine's work."""
@@ -82,7 +82,7 @@ def estimated(sentence: str) -> Spoken:
     """How a sentence is spoken, by its length: 19 characters a second, as af_heart does."""
     frames = round(len(sentence) / 19 / FRAME_S)
     return Spoken(
-        len(sentence), frames + 25, SpokenFrames(4, 17, frames + 13), audible=(10, frames + 10)
+        len(sentence), frames + 25, SpokenFrames(9, 15, frames + 13), audible=(10, frames + 10)
     )
 
 

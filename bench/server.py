@@ -113,7 +113,7 @@ def measure(model_dir: Path) -> tuple[Costs, dict[str, Spoken]]:
         spoken[sentence] = Spoken(
             chars=len(sentence),
             frames=prosody.frames,
-            spoken=SpokenFrames.of(prosody.token_frames, last_sound(phonemes)),
+            spoken=SpokenFrames.of(prosody.token_frames, prosody.energy, last_sound(phonemes)),
             audible=(first, first + round(left / FRAME_SAMPLES)),
             pause_s=SENTENCE_PAUSE_S,
         )

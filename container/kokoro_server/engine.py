@@ -42,6 +42,7 @@ class Prosody:
 
     Arguments:
         token_frames: how long each token is, padding, phonemes, padding; int64, shape (n + 2,).
+        energy: as the model predicts it, the logarithm of a magnitude, shape (2 * frames,).
         features: the decoder's output, shape (1, 512, 2 * frames).
         harmonics: the harmonic source's spectrum, shape (1, 22, 120 * frames + 1).
         gain: the style's part of the generator's norms, shape (1, 9216, 1).
@@ -50,6 +51,7 @@ class Prosody:
     """
 
     token_frames: npt.NDArray[np.int64]
+    energy: Samples
     features: Samples
     harmonics: Samples
     gain: Samples
@@ -108,9 +110,9 @@ class Engine:
             raise ModelError(f"{vocab_file}: {error}") from error
         # The generator alone is captured in CUDA graphs: its windows have few shapes.
         others: ExecutionProvider = "cuda" if provider == "cuda-graphs" else provider
-        self._prosody = Graph(model_dir / "prosody.onnx", threads, others)
-        # The same generators, written for what they run on.
+        # The same graphs, written for what they run on.
         device = "-cpu" if provider == "cpu" else ""
+        self._prosody = Graph(model_dir / f"prosody{device}.onnx", threads, others)
         exact = model_dir / f"generator-exact{device}.onnx"
         self._generator_exact = Graph(exact, threads, others)
         generator = Graph(model_dir / f"generator{device}.onnx", threads, provider)

@@ -184,7 +184,7 @@ class Speech:
             demand, partial(self._prepared, phonemes, voice, speed, granularity)
         )
         start_s = demand.audio_s
-        spoken = SpokenFrames.of(prosody.token_frames, timing.last_sound(phonemes))
+        spoken = SpokenFrames.of(prosody.token_frames, prosody.energy, timing.last_sound(phonemes))
         last_sound_frame = timing.last_sound_frame(phonemes, prosody.token_frames)
         trimmer = audio.Trimmer()
         first: int | None = None

@@ -23,10 +23,11 @@ SHORT_FRAMES = 100
 little sooner, and what is predicted of it is less exact."""
 
 
-# How far speech may be from where the durations put it, in all calibrated voices and speeds: it
-# begins between 0.4 of the padding in front and 3 frames after it, and ends up to 6 frames after
-# the last phoneme that is a sound. The trimmer keeps 2 frames before.
-_SILENT_SHARE, _KEPT_BEFORE, _LATE_ONSET, _LATE_END = 0.4, 2, 3, 6
+_ONSET_ENERGY = -4.0
+# In all calibrated voices and speeds speech, louder than -50 dB, begins between one frame before
+# the model's own curve of energy passes this and, in 99 of 100 sentences, three after; it ends up
+# to six after the last phoneme that is a sound. The trimmer keeps two frames before.
+_EARLY_ONSET, _KEPT_BEFORE, _LATE_ONSET, _LATE_END = 1, 2, 3, 6
 FRAME_WORK_S = 0.005
 """Until it is measured: two threads on two CPU cores."""
 _SAFETY = 0.5
@@ -50,19 +51,29 @@ class SpokenFrames:
     end: int
 
     @classmethod
-    def of(cls, token_frames: npt.NDArray[np.int64], last_sound: int) -> "SpokenFrames":
-        """From the durations.
+    def of(
+        cls,
+        token_frames: npt.NDArray[np.int64],
+        energy: npt.NDArray[np.float32],
+        last_sound: int,
+    ) -> "SpokenFrames":
+        """From the durations and the energy.
 
         Args:
             token_frames: how long the padding, each phoneme and the padding are; shape (n + 2,).
+            energy: see `Prosody`.
             last_sound: the place of the last phoneme, from 0, that is a sound.
         """
-        padding = int(token_frames[0])
+        onset = int(token_frames[0]) + _LATE_ONSET
+        loud = np.flatnonzero(energy[: 2 * onset] > _ONSET_ENERGY)
+        if loud.size:
+            onset = int(loud[0]) // 2
+        frames = int(token_frames.sum())
         end = int(token_frames[: last_sound + 2].sum()) + _LATE_END
         return cls(
-            start=max(0, int(_SILENT_SHARE * padding) - _KEPT_BEFORE),
-            onset=padding + _LATE_ONSET,
-            end=min(end, int(token_frames.sum())),
+            start=max(0, onset - _EARLY_ONSET - _KEPT_BEFORE),
+            onset=min(onset + _LATE_ONSET, frames),
+            end=min(end, frames),
         )
 
 
@@ -77,7 +88,7 @@ class Windows:
     def __init__(self, spoken: SpokenFrames, frame_work_s: float = FRAME_WORK_S) -> None:
         self._start = spoken.start
         self._end = spoken.end
-        self._least = max(LEAST_FRAMES, spoken.onset - spoken.start + _FIRST_SOUND_FRAMES)
+        self._least = spoken.onset - spoken.start + _FIRST_SOUND_FRAMES
         self._frame_work_s = frame_work_s
 
     def next(

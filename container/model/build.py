@@ -1,11 +1,10 @@
 """Build a model directory: fetch, verify, convert, self-test, and only then put it in its place.
 
-A model directory holds the graphs that the server runs: ``prosody.onnx``, and the generators for
-GPUs (``generator.onnx``, ``generator-exact.onnx``) and for CPUs (``generator-cpu.onnx``,
-``generator-exact-cpu.onnx``), of which an image keeps those of its device; the graph they were cut
-from (``kokoro-v1.0.fp32.onnx``, for comparison; images leave it out); ``vocab.json`` (an object,
-phoneme to id); ``voices/NAME.bin`` (float32, little endian, (510, 1, 256)); and ``manifest.json``
-(`model.manifest.BuiltManifest`).
+A model directory holds the graphs that the server runs, for GPUs (``prosody.onnx``,
+``generator.onnx``, ``generator-exact.onnx``) and for CPUs (``prosody-cpu.onnx`` …), of which an
+image keeps those of its device; the graph they were cut from (``kokoro-v1.0.fp32.onnx``, for
+comparison; images leave it out); ``vocab.json`` (an object, phoneme to id); ``voices/NAME.bin``
+(float32, little endian, (510, 1, 256)); and ``manifest.json`` (`model.manifest.BuiltManifest`).
 """
 
 import fcntl
@@ -23,8 +22,8 @@ from google.protobuf.message import DecodeError
 from onnx import helper
 from pydantic import ValidationError
 
+from model import cpu_generator, cpu_prosody
 from model.archives import read_graph, read_vocabulary, read_voices
-from model.cpu_generator import for_cpu
 from model.dequantise import dequantise
 from model.errors import ModelBuildError
 from model.fetch import fetch, sha256_of
@@ -44,12 +43,13 @@ from model.split import split
 
 SPLIT_FILES = {
     "prosody": "prosody.onnx",
+    "prosody_cpu": "prosody-cpu.onnx",
     "generator": "generator.onnx",
     "generator_exact": "generator-exact.onnx",
     "generator_cpu": "generator-cpu.onnx",
     "generator_exact_cpu": "generator-exact-cpu.onnx",
 }
-"""The file of each part of a `SplitModel`, and of both generators as `for_cpu` writes them."""
+"""The file of each part of a `SplitModel`, as it is cut out and as written for CPUs."""
 
 # The packages whose code made the graph and heard it speak.
 _TOOLS = ("numpy", "onnx", "onnxruntime")
@@ -191,8 +191,9 @@ def _write_graph(parts: list[Path], expected: OutputFile, path: Path) -> None:
 
 def _write_parts(model_dir: Path, graph: OutputFile) -> None:
     parts = dict(vars(split(onnx.load(model_dir / graph.name))))
+    parts["prosody_cpu"] = cpu_prosody.for_cpu(parts["prosody"])
     for name in ("generator", "generator_exact"):
-        parts[f"{name}_cpu"] = for_cpu(parts[name])
+        parts[f"{name}_cpu"] = cpu_generator.for_cpu(parts[name])
     for name, part in parts.items():
         helper.set_model_props(part, {"source_sha256": graph.sha256})
         (model_dir / SPLIT_FILES[name]).write_bytes(part.SerializeToString(deterministic=True))

@@ -8,7 +8,6 @@ Snake's ``y + sin²(y)`` is made of operations that all threads share: with
 ``t = y/π - floor(y/π)`` and ``s = t (1 - t)``, ``sin(πt)`` is ``s (a + b s + c s²)`` within 8e-6.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ import onnx
 
 from model.errors import ModelBuildError
 from model.fast_convolution import MAX_TAPS, PHASES, FastConvolution
-from model.graph import Graph, ModelWriter
+from model.graph import Graph, ModelWriter, elements_and_shapes
 
 SINE = (3.14221714, 3.12655597, 1.21780158)
 """a, b and c; least maximal error, found by weighting least squares anew until the errors are
@@ -115,7 +114,9 @@ class _Rewriting:
             if value.name in self._per_channel:
                 writer.add("Squeeze", [f"{value.name}_phased", "phase_axis"], [value.name])
         return writer.model(
-            self._graph, _described(self._model.graph.input), _described(self._model.graph.output)
+            self._graph,
+            elements_and_shapes(self._model.graph.input),
+            elements_and_shapes(self._model.graph.output),
         )
 
     def _find_per_channel(self) -> set[str]:
@@ -317,13 +318,3 @@ def _is_fast(node: onnx.NodeProto, graph: Graph) -> bool:
 
 def _dilation(conv: onnx.NodeProto) -> int:
     return next((int(item.ints[0]) for item in conv.attribute if item.name == "dilations"), 1)
-
-
-def _described(values: Iterable[onnx.ValueInfoProto]) -> dict[str, tuple[int, list[int | str]]]:
-    return {
-        value.name: (
-            value.type.tensor_type.elem_type,
-            [dim.dim_param or dim.dim_value for dim in value.type.tensor_type.shape.dim],
-        )
-        for value in values
-    }

@@ -36,16 +36,16 @@ class Graph:
             raise ModelBuildError(f"{name!r} is not constant")
         return numpy_helper.to_array(self.constants[name])
 
-    def producer(self, name: str, op_type: str) -> onnx.NodeProto:
+    def producer(self, name: str, *op_types: str) -> onnx.NodeProto:
         """The node that makes `name`.
 
         Raises:
-            ModelBuildError: it is not of the type `op_type`.
+            ModelBuildError: it is of another type than `op_types`.
         """
         node: onnx.NodeProto | None = self._producer.get(name)
-        if node is None or node.op_type != op_type:
+        if node is None or node.op_type not in op_types:
             found = "no node" if node is None else node.op_type
-            raise ModelBuildError(f"{name!r} comes from {found}, {op_type} expected")
+            raise ModelBuildError(f"{name!r} comes from {found}, {' or '.join(op_types)} expected")
         return node
 
     def consumers(self, name: str, *op_types: str) -> list[onnx.NodeProto]:
@@ -104,6 +104,17 @@ def other_input(node: onnx.NodeProto, name: str) -> str:
 Shape = list[int | str]
 
 
+def elements_and_shapes(values: Iterable[onnx.ValueInfoProto]) -> dict[str, tuple[int, Shape]]:
+    """Element type and shape of each input, or output, by its name."""
+    return {
+        value.name: (
+            value.type.tensor_type.elem_type,
+            [dim.dim_param or dim.dim_value for dim in value.type.tensor_type.shape.dim],
+        )
+        for value in values
+    }
+
+
 class ModelWriter:
     """Collects the nodes and constants of a new model.
 
@@ -140,19 +151,19 @@ class ModelWriter:
         self,
         graph: Graph,
         inputs: Mapping[str, tuple[int, Shape]],
-        outputs: Mapping[str, tuple[int, Shape]],
+        outputs: Mapping[str, tuple[int, Shape | None]],
     ) -> onnx.ModelProto:
         """The model of all that was added, with the constants it needs from `graph`.
 
         Args:
             graph: where copied nodes came from.
             inputs: element type and shape of each input by its name.
-            outputs: the same of each output.
+            outputs: the same of each output; the shape may be unknown.
         """
         constants = {tensor.name: tensor for tensor in graph.constants_of(self._nodes)}
         constants |= self._constants
 
-        def described(values: Mapping[str, tuple[int, Shape]]) -> list[onnx.ValueInfoProto]:
+        def described(values: Mapping[str, tuple[int, Shape | None]]) -> list[onnx.ValueInfoProto]:
             return [helper.make_tensor_value_info(name, *value) for name, value in values.items()]
 
         content = helper.make_graph(

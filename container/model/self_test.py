@@ -97,8 +97,8 @@ def compare_split(
 
     Args:
         graph: the whole graph.
-        split_files: `prosody`, and for any device and the CPU (`_cpu`) `generator_exact` and
-            `generator`.
+        split_files: `prosody`, `generator_exact` and `generator`, for any device and the CPU
+            (`_cpu`).
         voice: see `self_test`.
         vocabulary: likewise.
 
@@ -109,10 +109,10 @@ def compare_split(
         ModelBuildError: a part does not run, or one is less than `MIN_SPLIT_SNR_DB`.
     """
     whole = synthesise(graph, voice, vocabulary)
-    prosody = _run(split_files["prosody"], _inputs(voice, vocabulary))
-    given = {name: prosody[name] for name in ("features", "harmonics", "gain", "bias")}
     found = {}
     for device in ("", "_cpu"):
+        prosody = _run(split_files[f"prosody{device}"], _inputs(voice, vocabulary))
+        given = {name: prosody[name] for name in ("features", "harmonics", "gain", "bias")}
         exact = _run(split_files[f"generator_exact{device}"], given)
         statistics = {name: exact[name] for name in ("mean", "variance")}
         windowed = _run(split_files[f"generator{device}"], given | statistics)
@@ -120,7 +120,7 @@ def compare_split(
         # Written so that NaN fails.
         if not snr_db >= MIN_SPLIT_SNR_DB:
             raise ModelBuildError(
-                f"self-test: generator{device} differs from the whole graph: {snr_db:.1f} dB "
+                f"self-test: the split graph{device} differs from the whole one: {snr_db:.1f} dB "
                 f"signal to noise, at least {MIN_SPLIT_SNR_DB:g} dB expected"
             )
         found[f"split{device}_snr_db"] = round(snr_db, 1)

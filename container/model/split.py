@@ -1,6 +1,6 @@
 """Cut Kokoro's graph into prosody and generator, and write the generator for windows.
 
-*Prosody* (text encoder, durations, pitch, decoder) needs the whole sentence and is about a seventh
+*Prosody* (text encoder, durations, pitch, decoder) needs the whole sentence and is about a fifth
 of the work on a CPU. The *generator* (iSTFTNet, https://arxiv.org/abs/2203.02395) is local, but
 for its 44 adaptive instance norms, whose mean and variance are those of the whole sentence. It is
 written twice: `generator` takes them ready made and therefore decodes any window of frames,
@@ -39,8 +39,9 @@ class SplitModel:
 
     Arguments:
         prosody: `tokens` int64 (1, L), `style` (1, 256), `speed` (1,) to `features` (1, 512, 2T),
-            `harmonics` (1, 22, 120T + 1), `token_frames` int64 (L,), and the style's part of the
-            norms, `gain` and `bias` (1, N, 1).
+            `harmonics` (1, 22, 120T + 1), `token_frames` int64 (L,), the predicted `energy` (2T,),
+            the logarithm of a magnitude, and the style's part of the norms, `gain` and `bias`
+            (1, N, 1).
         generator: `features`, `harmonics`, `gain`, `bias`, `mean` and `variance` (B, S, 1) to
             `audio` (B, 600T).
         generator_exact: the same without `mean` and `variance` as inputs: they are outputs.
@@ -112,7 +113,8 @@ class _Cut:
         """See `SplitModel`."""
         (rounded,) = (node for node in self._graph.nodes if node.op_type == "Round")
         durations = self._graph.consumer(rounded.output[0], "Clip").output[0]
-        wanted = [self._features, self._harmonics, durations]
+        energy = _energy(self._graph, self._harmonics)
+        wanted = [self._features, self._harmonics, durations, energy]
         wanted += [name for branch in self._branches for name in (branch.gain, branch.bias)]
         writer = self._writer()
         for node in self._graph.needed_for(wanted, ()):
@@ -129,6 +131,7 @@ class _Cut:
         flat = writer.constant("flat", [-1], np.int64)
         writer.add("Reshape", [durations, flat], ["durations_flat"])
         writer.add("Cast", ["durations_flat"], ["token_frames"], to=TensorProto.INT64)
+        writer.add("Reshape", [energy, flat], ["energy"])
         return writer.model(
             self._graph,
             {
@@ -137,7 +140,10 @@ class _Cut:
                 "speed": (TensorProto.FLOAT, [1]),
             },
             self._described(1, "features", "harmonics", "gain", "bias")
-            | {"token_frames": (TensorProto.INT64, ["L"])},
+            | {
+                "token_frames": (TensorProto.INT64, ["L"]),
+                "energy": (TensorProto.FLOAT, ["2T"]),
+            },
         )
 
     def generator(self, *, exact: bool) -> onnx.ModelProto:
@@ -285,6 +291,22 @@ def _harmonics(graph: Graph) -> str:
                 if node.op_type == "Concat" and node.output[0] in behind:
                     return str(node.output[0])
     raise ModelBuildError("no STFT of the harmonic source")
+
+
+def _energy(graph: Graph, harmonics: str) -> str:
+    """Of the two curves, pitch and energy, the one that the harmonic source does not need."""
+    curves = [
+        node.output[0]
+        for node in graph.needed_for([harmonics, _features(graph)], ())
+        if node.op_type == "Conv"
+        and graph.constant(node.input[1]).shape[0] == 1
+        and graph.constant(node.input[1]).shape[1] > 1
+    ]
+    for_harmonics = {name for node in graph.needed_for([harmonics], ()) for name in node.output}
+    energies = [name for name in curves if name not in for_harmonics]
+    if len(curves) != 2 or len(energies) != 1:
+        raise ModelBuildError(f"pitch and energy expected, found {curves}")
+    return str(energies[0])
 
 
 def _inverse_stft(graph: Graph) -> onnx.NodeProto:

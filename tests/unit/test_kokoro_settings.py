@@ -145,8 +145,8 @@ def test_an_incomplete_model_directory_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"vocab\.json"):
         Engine(tmp_path, threads=1)
     (tmp_path / "vocab.json").write_text('{"a": 1}')
-    with pytest.raises(ModelError, match=r"prosody\.onnx"):
+    with pytest.raises(ModelError, match=r"prosody-cpu\.onnx"):
         Engine(tmp_path, threads=1)
-    (tmp_path / "prosody.onnx").write_bytes(b"not a model")
-    with pytest.raises(ModelError, match=r"prosody\.onnx"):
+    (tmp_path / "prosody-cpu.onnx").write_bytes(b"not a model")
+    with pytest.raises(ModelError, match=r"prosody-cpu\.onnx"):
         Engine(tmp_path, threads=1)

@@ -68,6 +68,7 @@ def sentence(seed: int, frames: int = SHORT_FRAMES) -> Prosody:
     random = np.random.default_rng(seed)
     return Prosody(
         token_frames=np.array([5, frames - 10, 5]),
+        energy=np.zeros(2 * frames, np.float32),
         features=random.normal(0, 1, (1, 512, 2 * frames)).astype(np.float32),
         harmonics=random.normal(0, 1, (1, 22, 120 * frames + 1)).astype(np.float32),
         gain=np.zeros((1, 1, 1), np.float32),

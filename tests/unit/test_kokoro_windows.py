@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from kokoro_server.windows import (
     CONTEXT_FRAMES,
@@ -48,8 +49,8 @@ def test_every_frame_is_decoded_once(
 def test_the_first_window_is_short_and_the_last_not_tiny() -> None:
     """A first window of a whole sentence is what windows are to avoid; a last one of two frames
     costs five times its worth in context."""
-    assert cut(0, 500)[0] == (0, LEAST_FRAMES)
-    assert cut(0, 28) == [(0, 28)]
+    assert cut(0, 500)[:2] == [(0, 10), (10, 10 + LEAST_FRAMES)]
+    assert cut(0, 38) == [(0, 10), (10, 38)]
 
 
 def test_who_has_much_to_play_gets_long_windows() -> None:
@@ -73,15 +74,29 @@ def test_playback_never_runs_dry(frames: int, frame_work_s: float, buffer_s: flo
         left_s += FRAME_S * (end - start)
 
 
+def energy(frames: int, onset: float) -> NDArray[np.float32]:
+    """Of silence, and from a frame on, or half a frame, of speech."""
+    return np.where(np.arange(2 * frames) < 2 * onset, -9.0, 4.0).astype(np.float32)
+
+
 def test_silence_around_the_sentence_is_not_decoded() -> None:
     """It is trimmed away in any case, and in front it delays the first sound."""
-    spoken = SpokenFrames.of(np.array([20, 4, 3, 11, 2]), last_sound=1)
-    assert (spoken.start, spoken.onset, spoken.end) == (6, 23, 33)
-    assert SpokenFrames.of(np.array([1, 2, 1]), last_sound=0) == SpokenFrames(0, 4, 4)
+    token_frames = np.array([20, 4, 3, 11, 2])
+    spoken = SpokenFrames.of(token_frames, energy(40, 18.5), last_sound=1)
+    assert (spoken.start, spoken.onset, spoken.end) == (15, 21, 33)
+
+
+@pytest.mark.parametrize("onset", [0, 22.5, 33])
+def test_speech_that_begins_where_it_should_not_is_decoded(onset: float) -> None:
+    """Energy that passes at once, late or, with a voice never seen, nowhere near the padding's end:
+    its first phoneme would be lost."""
+    spoken = SpokenFrames.of(np.array([20, 14, 6]), energy(40, onset), last_sound=0)
+    assert spoken.start <= min(onset, 20)
+    assert spoken.start < spoken.onset <= spoken.end == 40
+    assert SpokenFrames.of(np.array([1, 2, 1]), energy(4, 4), last_sound=0) == SpokenFrames(1, 4, 4)
 
 
 def test_the_first_window_has_sound_enough_for_the_second() -> None:
-    """At half the speed there is silence of half a second in front: a first window of that alone
-    would start playback with a tenth of a second, and then run dry."""
+    """A first window of silence alone would start playback with nothing, and then run dry."""
     windows = Windows(SpokenFrames(start=10, onset=33, end=200))
     assert windows.next() == (10, 43)

@@ -62,6 +62,14 @@ def test_the_parts_equal_the_whole(model_dir: Path) -> None:
     assert built.self_test["split_cpu_snr_db"] >= 75
 
 
+def test_the_energy_is_that_of_the_audio(sentence: Tensors) -> None:
+    """It says where the speech begins; pitch, which looks alike in the graph, does not."""
+    levels = np.square(sentence["audio"].reshape(-1, 300)).mean(axis=1)
+    heard = 10 * np.log10(levels + 1e-10)
+    assert sentence["energy"].shape == heard.shape
+    assert np.corrcoef(sentence["energy"], heard)[0, 1] >= 0.8
+
+
 def test_durations_add_up_to_the_audio(sentence: Tensors) -> None:
     """Word times come from them."""
     frames = sentence["features"].shape[2] // 2
