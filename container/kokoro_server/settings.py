@@ -30,7 +30,7 @@ class Settings(BaseModel):
     """Threads of the engine. More than there are cores is slower, not faster."""
     execution_provider: Literal["cpu", "cuda", "cuda-graphs", "tensorrt"] = "cpu"
     """What the engine runs on; it does not start on anything else. The GPU image says `cuda`. An
-    image has the generators of its own device only.
+    image has the graphs of its own device only.
 
     `cuda-graphs` replays windows it has captured; `tensorrt` needs NVIDIA's libraries besides.
     """

@@ -1,13 +1,13 @@
 """Rewrite prosody for CPUs: the harmonic source's STFT as a convolution, with its rounding noise.
 
 ONNX Runtime's STFT uses one thread and takes a sixth of prosody's time on two. It is linear, so a
-convolution can do the same in a twentieth of it. But the model also hears the *phase* of what is
-silent, which is nothing but rounding noise: with sines and cosines as filters the audio is 9 dB
-from the whole graph. So
+convolution can do the same, alone in a thirtieth of it. But the model also hears the *phase* of
+what is silent, which is nothing but rounding noise: with sines and cosines as filters the audio is
+9 dB from the whole graph. So
 
 - the filters are what the STFT makes of impulses. Most of its noise is linear, too, of twiddle
   factors that are not quite right; with these filters it is 37 dB;
-- where what is left of the noise could decide between the phases π and -π, the STFT itself does.
+- where what is left of the noise may decide between the phases π and -π, the STFT itself does.
   That is a fifth of the frames, mostly because of the first bin and the last, whose imaginary part
   is noise alone. With that it is more than 80 dB;
 - a source that is off gives the same frame again and again. Its spectrum is known in advance: the
@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from model.errors import ModelBuildError
 from model.graph import Graph, ModelWriter, elements_and_shapes
 
-_UNSURE = 1e-7
-"""Twice the largest difference between convolution and STFT in the imaginary part of a real bin."""
+_UNSURE_REAL, _UNSURE = 1e-7, 1e-6
+"""Twice the largest difference between convolution and STFT, and more, in the imaginary part of the
+first and the last bin, which are real, and of another."""
 _BETWEEN = ("Reshape", "Pad", "Squeeze", "Transpose")
 _VECTOR = 64
 """Values, of which the first is computed as those in the middle of a long signal are."""
@@ -89,13 +90,17 @@ def _write_stft(
     bins = spectra.shape[1]
     # Real parts, then imaginary ones; shape (2 * bins, size + 1).
     responses = spectra.transpose(2, 1, 0).reshape(2 * bins, size + 1)
-    least_of_silence = np.maximum(responses[:bins, -1], np.abs(responses[bins:, -1])).min()
+    unsure = np.full((1, bins, 1), _UNSURE, np.float32)
+    unsure[:, [0, -1]] = _UNSURE_REAL
+    silent = np.maximum(responses[:bins, -1], np.abs(responses[bins:, -1]))
+    least_of_silence = (silent / unsure.ravel()).min()
 
     for name, value in (
         ("stft_filters", responses[:, None, :-1]),
         ("stft_of_silence", responses[:, -1]),
         ("silence", silence),
-        ("unsure", _UNSURE),
+        ("unsure", unsure),
+        ("one", 1.0),
         ("least_of_silence", least_of_silence),
         ("nearly_silent", 1e-4 * least_of_silence),
     ):
@@ -124,9 +129,10 @@ def _write_stft(
     # The phase jumps at the negative real numbers: a bin is sure if it is off them.
     add("Split", ["estimated", "stft_bins"], ["estimated_real", "estimated_imaginary"], axis=1)
     add("Abs", ["estimated_imaginary"], ["estimated_height"])
-    add("Max", ["estimated_height", "estimated_real"], ["sure"])
+    add("Max", ["estimated_height", "estimated_real"], ["off_the_jump"])
+    add("Div", ["off_the_jump", "unsure"], ["sure"])
     add("ReduceMin", ["sure", "axes_0_1"], ["least_sure"], keepdims=0)
-    add("Less", ["least_sure", "unsure"], ["is_unsure"])
+    add("Less", ["least_sure", "one"], ["is_unsure"])
     # Another CPU's tanh may differ in the last bit of silence.
     add("Sub", ["least_sure", "least_of_silence"], ["off_silence"])
     add("Abs", ["off_silence"], ["far_off_silence"])

@@ -103,7 +103,7 @@ def compare_split(
         vocabulary: likewise.
 
     Returns:
-        `split_snr_db` and `split_cpu_snr_db`: signal to noise, of the worse of two generators.
+        `split_snr_db` and `split_cpu_snr_db`: signal to noise, with the worse of two generators.
 
     Raises:
         ModelBuildError: a part does not run, or one is less than `MIN_SPLIT_SNR_DB`.
@@ -120,7 +120,7 @@ def compare_split(
         # Written so that NaN fails.
         if not snr_db >= MIN_SPLIT_SNR_DB:
             raise ModelBuildError(
-                f"self-test: the split graph{device} differs from the whole one: {snr_db:.1f} dB "
+                f"self-test: the parts{device} differ from the whole graph: {snr_db:.1f} dB "
                 f"signal to noise, at least {MIN_SPLIT_SNR_DB:g} dB expected"
             )
         found[f"split{device}_snr_db"] = round(snr_db, 1)

@@ -496,7 +496,7 @@ async def test_sigterm_in_mid_speech_lets_it_finish_and_exits_with_0(
 
 def test_a_damaged_model_is_one_clear_error(model_dir: Path, tmp_path: Path) -> None:
     """Guards against a traceback, and against a server that never becomes ready."""
-    model = model_dir / "prosody.onnx"
+    model = model_dir / "prosody-cpu.onnx"
     with model.open("rb") as file:
         (tmp_path / model.name).write_bytes(file.read(1_000_000))
     for name in ("vocab.json", "voices"):

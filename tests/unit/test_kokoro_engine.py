@@ -38,6 +38,22 @@ def tiles(frames: int) -> Iterator[tuple[int, int]]:
         yield window
 
 
+@pytest.mark.parametrize("speed", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("voice", ["af_heart", "bm_george", "hf_beta", "af_bella(2)+am_onyx(1)"])
+def test_speech_begins_where_the_energy_says(engine: Engine, voice: str, speed: float) -> None:
+    """A curve on another scale, or a late one: the first phoneme would be lost, or the first window
+    would be silent."""
+    names = ["af_heart", "bm_george", "hf_beta", "af_bella", "am_onyx"]
+    prosody = engine.prosody(PHONEMES, Voices(names, "af_heart").resolve(voice), speed, Stop())
+    whole, _ = engine.whole(prosody, Stop())
+    levels = np.square(whole.reshape(prosody.frames, FRAME_SAMPLES)).mean(axis=1)
+    levels_db = 10 * np.log10(levels / levels.max() + 1e-12)
+    spoken = SpokenFrames.of(prosody.token_frames, prosody.energy, last_sound=len(PHONEMES) - 2)
+    assert levels_db[: spoken.start].max(initial=-120) < -50
+    assert levels_db[: spoken.onset].max() > -50
+    assert spoken.onset - spoken.start <= 8
+
+
 def test_windows_put_together_equal_the_whole(engine: Engine, sentences: list[Sentence]) -> None:
     """Guards against a step at a join, and against one frame too many or too few."""
     prosody, whole, statistics = sentences[0]

@@ -81,3 +81,9 @@ def test_what_is_no_prosody_is_not_rewritten(model_dir: Path) -> None:
     tanh.op_type = "Sigmoid"
     with pytest.raises(ModelBuildError, match=r"comes from Sigmoid, .* or Tanh expected"):
         for_cpu(model)
+
+    tanh.op_type = "Tanh"
+    (add,) = (node for node in model.graph.node if tanh.input[0] in node.output)
+    add.input[0] = add.input[1]
+    with pytest.raises(ModelBuildError, match="not the sum of a harmonic source and its bias"):
+        for_cpu(model)
