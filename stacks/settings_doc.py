@@ -76,7 +76,7 @@ def _accepted(field: dict[str, Any]) -> str:
             return "list of texts" + (f", {least} to {most}" if most else "")
         case {"type": "object"}:
             return f"table of texts, at most {value['maxProperties']}"
-    raise NotImplementedError(value)
+    raise TypeError(f"a kind of setting that this page has no words for: {value}")
 
 
 def _without_null(field: dict[str, Any]) -> dict[str, Any]:

@@ -110,17 +110,17 @@ def compare_split(
     """
     whole = synthesise(graph, voice, vocabulary)
     found = {}
-    for device in ("", "_cpu"):
+    for device, name in (("", "the parts"), ("_cpu", "the parts for CPUs")):
         prosody = _run(split_files[f"prosody{device}"], _inputs(voice, vocabulary))
-        given = {name: prosody[name] for name in ("features", "harmonics", "gain", "bias")}
+        given = {key: prosody[key] for key in ("features", "harmonics", "gain", "bias")}
         exact = _run(split_files[f"generator_exact{device}"], given)
-        statistics = {name: exact[name] for name in ("mean", "variance")}
+        statistics = {key: exact[key] for key in ("mean", "variance")}
         windowed = _run(split_files[f"generator{device}"], given | statistics)
         snr_db = min(_snr_db(whole, parts["audio"].ravel()) for parts in (exact, windowed))
         # Written so that NaN fails.
         if not snr_db >= MIN_SPLIT_SNR_DB:
             raise ModelBuildError(
-                f"self-test: the parts{device} differ from the whole graph: {snr_db:.1f} dB "
+                f"self-test: {name} differ from the whole graph: {snr_db:.1f} dB "
                 f"signal to noise, at least {MIN_SPLIT_SNR_DB:g} dB expected"
             )
         found[f"split{device}_snr_db"] = round(snr_db, 1)

@@ -113,7 +113,7 @@ class _Cut:
         """See `SplitModel`."""
         (rounded,) = (node for node in self._graph.nodes if node.op_type == "Round")
         durations = self._graph.consumer(rounded.output[0], "Clip").output[0]
-        energy = _energy(self._graph, self._harmonics)
+        energy = _energy(self._graph, self._features, self._harmonics)
         wanted = [self._features, self._harmonics, durations, energy]
         wanted += [name for branch in self._branches for name in (branch.gain, branch.bias)]
         writer = self._writer()
@@ -293,11 +293,11 @@ def _harmonics(graph: Graph) -> str:
     raise ModelBuildError("no STFT of the harmonic source")
 
 
-def _energy(graph: Graph, harmonics: str) -> str:
+def _energy(graph: Graph, features: str, harmonics: str) -> str:
     """Of the two curves, pitch and energy, the one that the harmonic source does not need."""
     curves = [
         node.output[0]
-        for node in graph.needed_for([harmonics, _features(graph)], ())
+        for node in graph.needed_for([features, harmonics], ())
         if node.op_type == "Conv"
         and graph.constant(node.input[1]).shape[0] == 1
         and graph.constant(node.input[1]).shape[1] > 1
