@@ -36,7 +36,7 @@ serve: .venv/local.stamp
 ## make container    the Kokoro server alone: PORT=8080
 .PHONY: container
 container: .venv/local.stamp
-	cd container && KOKORO_MODEL_DIR="$$(../$(BIN)/python -m model)" && \
+	cd container && KOKORO_MODEL_DIR="$$(../$(BIN)/python -m kokoro_model)" && \
 	  export KOKORO_MODEL_DIR && exec ../$(BIN)/python -m kokoro_server serve --host 127.0.0.1 --port $(PORT)
 
 ## make test         lint, types, unit and integration tests with real speech (≤ 15 minutes warm)
@@ -85,7 +85,7 @@ snapshots: .venv/dev.stamp
 ## make docs         write docs/settings.md from the model of the settings
 .PHONY: docs
 docs: .venv/dev.stamp
-	$(BIN)/python -m stacks.settings_doc
+	$(BIN)/python -m stacks.settings.document
 
 ## make soak         the long acceptance runs
 .PHONY: soak
@@ -101,7 +101,7 @@ format: .venv/dev.stamp
 # Every lock is constrained by the development lock, so one environment can hold them all.
 COMPILE = $(UV) pip compile -q --universal --python-version 3.12 --generate-hashes --no-header
 LOCKS := requirements requirements-local container/requirements container/requirements-gpu \
-  container/model/requirements \
+  container/kokoro_model/requirements \
   agent/requirements requirements-uv
 
 ## make lock         resolve every requirements*.in again (UPGRADE=--upgrade to move versions)
@@ -142,7 +142,7 @@ bench: .venv/dev.stamp
 ## make calibrate    decode the calibration's sentences in all voices and fit the table of statistics (an hour of CPU)
 .PHONY: calibrate
 calibrate: .venv/local.stamp
-	cd container && ../$(BIN)/python -m model && ../$(BIN)/python -m calibration
+	cd container && ../$(BIN)/python -m kokoro_model && ../$(BIN)/python -m kokoro_calibration
 
 ## make help         this list
 .PHONY: help

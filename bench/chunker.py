@@ -31,7 +31,7 @@ from typing import Any
 from bench.environments import ROOT, environment
 from bench.publish import publish
 
-CASES = ROOT / "tests" / "unit" / "chunker_cases.json"
+CASES = ROOT / "tests" / "unit" / "voice_agent" / "sentences" / "chunker_cases.json"
 PEERS = {
     "stream2sentence": ["stream2sentence==1.1.0"],
     "sentencex": ["sentencex==1.0.32"],

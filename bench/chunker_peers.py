@@ -60,7 +60,7 @@ class Resplit:
 
 def ours(language: str) -> Chunker:
     """Return this project's chunker."""
-    from voice_agent.chunker import IncrementalSentenceChunker
+    from voice_agent.sentences.chunker import IncrementalSentenceChunker
 
     class Ours(IncrementalSentenceChunker):
         def finish(self) -> list[str]:

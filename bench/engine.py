@@ -199,7 +199,7 @@ def run(rounds: int, peers: list[str]) -> tuple[Takes, dict[str, str]]:
 
 def built_model() -> Path:
     """Return the model directory, built when it is missing."""
-    command = [sys.executable, "-m", "model"]
+    command = [sys.executable, "-m", "kokoro_model"]
     done = subprocess.run(
         command, cwd=ROOT / "container", check=True, stdout=subprocess.PIPE, text=True
     )

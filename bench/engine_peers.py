@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from kokoro_server import audio
+from kokoro_voice import audio
 
 VOICE = "af_heart"
 VOICES_FILE = "voices-v1.0.bin"
@@ -137,8 +137,8 @@ class Ours:
     """The server's way from text to PCM, without the server around it."""
 
     def __init__(self, model_dir: Path, threads: int, granularity: Literal["window", "sentence"]):
-        from kokoro_server.speech import Speech
-        from kokoro_server.voices import Voices
+        from kokoro_server.synthesis import Speech
+        from kokoro_voice.voices import Voices
 
         self._granularity = granularity
         self._voice = Voices.in_directory(model_dir, VOICE).default

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bench.publish import publish
 from local.agent_client import AgentSocket, ask_sse
-from local.stack import Stack
+from local.supervisor import Stack
 from local.timeline import Report, Timeline
 
 PROMPT = "Tell me about the harbor."

@@ -3,8 +3,8 @@
     python -m bench.gpu [--providers cuda cuda-graphs …] [--small] [--out bench/results/gpu.md]
 
 Needs an environment with ``container/requirements-gpu.txt`` and, to build the model,
-``container/model/requirements.txt``. With ``--providers cpu --small`` it runs anywhere, which shows
-that it works and nothing else.
+``container/kokoro_model/requirements.txt``. With ``--providers cpu --small`` it runs anywhere, which
+shows that it works and nothing else.
 """
 
 import argparse
@@ -29,15 +29,15 @@ from bench.playback import Chunk, first_sound_s
 from bench.publish import publish
 from bench.scheduling import WINDOWS
 from kokoro_server.admission import Demand
-from kokoro_server.audio import SAMPLE_RATE_HZ
-from kokoro_server.engine import FRAME_SAMPLES, Engine, Prosody, Statistics, Window
-from kokoro_server.g2p import Pronouncer
 from kokoro_server.messages import Granularity
-from kokoro_server.onnx_graph import ExecutionProvider, Stop
 from kokoro_server.scheduler import Listener
-from kokoro_server.speech import Speech
-from kokoro_server.timing import phonemes_of
-from kokoro_server.voices import Voice, Voices
+from kokoro_server.synthesis import Speech
+from kokoro_voice.audio import SAMPLE_RATE_HZ
+from kokoro_voice.engine import FRAME_SAMPLES, Engine, Prosody, Statistics, Window
+from kokoro_voice.g2p import Pronouncer
+from kokoro_voice.onnx_graph import ExecutionProvider, Stop
+from kokoro_voice.timing import phonemes_of
+from kokoro_voice.voices import Voice, Voices
 
 THREADS = 2
 SEED = 5

@@ -21,8 +21,8 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 
 from bench.publish import publish
-from kokoro_server.windows import CONTEXT_FRAMES, FRAME_S, SpokenFrames, Windows
-from model.manifest import default_model_dir
+from kokoro_model.manifest import default_model_dir
+from kokoro_voice.windows import CONTEXT_FRAMES, FRAME_S, SpokenFrames, Windows
 
 PHONEMES = "plˈiz kˈɔl mˌi bˈæk təmˈɑɹO mˈɔɹnɪŋ bəfˈɔɹ nˈIn, bəkˈʌz ðə mˈitɪŋ stˈɑɹts ˈɜɹli."
 ROUNDS = 5

@@ -26,6 +26,7 @@ from pathlib import Path
 import av
 import numpy as np
 
+from bench.hearing import spoken_words, transcribe, word_error_rate
 from bench.publish import publish
 from bench.quality_gate import MAX_DB, MAX_WORD_ERROR_RATE, MIN_SNR_DB, Measured, Verdicts
 from bench.speech_distance import (
@@ -37,22 +38,21 @@ from bench.speech_distance import (
     mel_distance_db,
     snr_db,
 )
-from kokoro_server.audio import Samples, to_pcm
-from kokoro_server.engine import FRAME_SAMPLES, Engine
-from kokoro_server.g2p import Pronouncer
-from kokoro_server.onnx_graph import Stop
-from kokoro_server.statistics import TABLE_PATH, StatisticsTable
-from kokoro_server.timing import last_sound
-from kokoro_server.voices import Voice, Voices
-from kokoro_server.windows import (
+from kokoro_model.manifest import default_model_dir
+from kokoro_voice.audio import Samples, to_pcm
+from kokoro_voice.engine import FRAME_SAMPLES, Engine
+from kokoro_voice.g2p import Pronouncer
+from kokoro_voice.norm_statistics import TABLE_PATH, StatisticsTable
+from kokoro_voice.onnx_graph import Stop
+from kokoro_voice.timing import last_sound
+from kokoro_voice.voices import Voice, Voices
+from kokoro_voice.windows import (
     CONTEXT_FRAMES,
     FRAME_S,
     FRAME_WORK_S,
     SpokenFrames,
     Windows,
 )
-from model.manifest import default_model_dir
-from tests.hearing import spoken_words, transcribe, word_error_rate
 
 TEXTS: dict[str, list[str]] = tomllib.loads(
     (Path(__file__).parent / "quality_texts.toml").read_text(encoding="utf-8")
@@ -99,7 +99,7 @@ class Renderer:
     """The engine and the statistics as the server uses them, on one thread.
 
     Args:
-        model_dir: what `python -m model` built.
+        model_dir: what `python -m kokoro_model` built.
     """
 
     def __init__(self, model_dir: Path) -> None:

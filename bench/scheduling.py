@@ -26,7 +26,7 @@ from bench.turns import POOL, Turn, turns
 from kokoro_server.admission import Admission, Demand
 from kokoro_server.scheduler import Listener, Scheduler
 from kokoro_server.settings import Settings
-from kokoro_server.windows import (
+from kokoro_voice.windows import (
     CONTEXT_FRAMES,
     FRAME_S,
     LONGEST_FRAMES,

@@ -39,15 +39,15 @@ from bench.scheduling import (
     table,
 )
 from bench.turns import POOL, Turn, turns
-from kokoro_server.audio import Trimmer
-from kokoro_server.engine import FRAME_SAMPLES, Engine
-from kokoro_server.g2p import Pronouncer
-from kokoro_server.onnx_graph import Stop
-from kokoro_server.text import SENTENCE_PAUSE_S
-from kokoro_server.timing import last_sound, phonemes_of
-from kokoro_server.voices import Voices
-from kokoro_server.windows import CONTEXT_FRAMES, SpokenFrames
-from model.manifest import default_model_dir
+from kokoro_model.manifest import default_model_dir
+from kokoro_voice.audio import Trimmer
+from kokoro_voice.engine import FRAME_SAMPLES, Engine
+from kokoro_voice.g2p import Pronouncer
+from kokoro_voice.onnx_graph import Stop
+from kokoro_voice.text import SENTENCE_PAUSE_S
+from kokoro_voice.timing import last_sound, phonemes_of
+from kokoro_voice.voices import Voices
+from kokoro_voice.windows import CONTEXT_FRAMES, SpokenFrames
 
 ROOT = Path(__file__).parent.parent
 VOICE = "af_heart"
@@ -82,7 +82,7 @@ def measure(model_dir: Path) -> tuple[Costs, dict[str, Spoken]]:
     """How long the engine takes, and how long the sentences of `POOL` are, with nobody else there.
 
     Args:
-        model_dir: what `python -m model` built.
+        model_dir: what `python -m kokoro_model` built.
     """
     engine, pronouncer = Engine(model_dir, THREADS), Pronouncer()
     voice = Voices.in_directory(model_dir, VOICE).default

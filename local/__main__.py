@@ -16,8 +16,8 @@ from typing import Any
 import httpx
 
 from local.agent_client import AgentConnectionError, AgentSocket, Event, ask_sse
-from local.part import PartError
-from local.stack import Stack
+from local.process import PartError
+from local.supervisor import Stack
 from local.timeline import SAMPLE_WIDTH_BYTES, Timeline
 
 

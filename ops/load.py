@@ -5,11 +5,11 @@ import math
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
+from kokoro_speech.endpoint import SpeechEndpoint
+from kokoro_speech.errors import SpeechError
+from kokoro_speech.protocol import Audio
+from kokoro_speech.session import SpeechSession
 from ops.aws import Account
-from voice_agent.speech.endpoint import SpeechEndpoint
-from voice_agent.speech.errors import SpeechError
-from voice_agent.speech.protocol import Audio
-from voice_agent.speech.session import SpeechSession
 
 BYTES_PER_S = 48_000
 """16-bit mono PCM at 24 kHz, which is what the container sends unless asked."""

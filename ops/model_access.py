@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from ops.aws import Account, error_code
 from ops.findings import Finding
-from stacks.aws_facts import PROFILE_SCOPES
+from stacks.settings.aws_facts import PROFILE_SCOPES
 
 
 def check_model(account: Account) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from botocore.exceptions import ClientError
 
 from ops.aws import AWS_ERRORS, PARTS, Account, error_code, explain
 from stacks.settings import Settings
-from stacks.speech_settings import PRODUCTION_VARIANT
+from stacks.settings.speech import PRODUCTION_VARIANT
 
 STACK_TAG = "aws:cloudformation:stack-name"
 ENDPOINT_LOGS = "/aws/sagemaker/Endpoints/"

@@ -12,12 +12,12 @@ from typing import Any
 
 from botocore.exceptions import ClientError, NoCredentialsError
 
+from kokoro_speech.errors import SpeechError
 from ops.advice import next_step
 from ops.agentcore import AgentError, AgentRuntime, Event, new_session_id
 from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain
 from ops.findings import Finding
 from ops.speaking import Heard, speak
-from voice_agent.speech.errors import SpeechError
 
 TEXT = "The harbor wakes early. Boats leave the bay at dawn."
 PROMPT = "In two short sentences: what is a harbor?"

@@ -6,16 +6,16 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from ops.aws import Account
-from voice_agent.speech.endpoint import SpeechEndpoint
-from voice_agent.speech.errors import SpeechError
-from voice_agent.speech.protocol import (
+from kokoro_speech.endpoint import SpeechEndpoint
+from kokoro_speech.errors import SpeechError
+from kokoro_speech.protocol import (
     Audio,
     RequestError,
     SpeechProtocol,
     SynthesisComplete,
     Unrecognized,
 )
+from ops.aws import Account
 
 SAMPLE_RATE_HZ = 24_000
 MIN_SPEECH_S = 0.5

@@ -7,11 +7,11 @@ from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from stacks.aws_facts import PROFILE_SCOPES
 from stacks.constructs.kokoro_endpoint import KokoroEndpoint
 from stacks.nag import acknowledge
 from stacks.network import NetworkStack
 from stacks.settings import Agent, Settings
+from stacks.settings.aws_facts import PROFILE_SCOPES
 from stacks.stack import EnvironmentStack
 
 LIVE = "live"

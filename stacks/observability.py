@@ -12,7 +12,7 @@ from constructs import Construct
 from stacks.agent import LIVE
 from stacks.constructs import speech_metrics as speech
 from stacks.settings import Budget, Settings
-from stacks.speech_settings import PRODUCTION_VARIANT
+from stacks.settings.speech import PRODUCTION_VARIANT
 from stacks.stack import EnvironmentStack
 
 BUDGET_ALARMS_PERCENT = (80, 100)

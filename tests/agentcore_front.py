@@ -21,8 +21,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from local.aws_errors import ApiError
-from local.sigv4 import Verifier
+from local.aws_wire.errors import ApiError
+from local.aws_wire.sigv4 import Verifier
 
 SESSION = "x-amzn-bedrock-agentcore-runtime-session-id"
 POLICY_VIOLATION = 1008

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from local.stack import ROOT
+from local.supervisor import ROOT
 
 MARK = "FIRST_SENTENCE_TEST_MARK"
 START_TIMEOUT_S = 120.0

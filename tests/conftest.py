@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 def model_dir() -> Path:
     """The real model, from the default cache; built, or checked, by the command users have."""
     result = subprocess.run(
-        [sys.executable, "-m", "model"],
+        [sys.executable, "-m", "kokoro_model"],
         cwd=ROOT / "container",
         stdout=subprocess.PIPE,
         text=True,
@@ -25,5 +25,5 @@ def model_dir() -> Path:
         check=False,
     )
     if result.returncode != 0:
-        pytest.fail("`python -m model` failed: its message is on stderr, above")
+        pytest.fail("`python -m kokoro_model` failed: its message is on stderr, above")
     return Path(result.stdout.splitlines()[-1])

@@ -13,7 +13,8 @@ from bedrock_agentcore.runtime.context import RequestContext
 from starlette.applications import Starlette
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from voice_agent.batch import BatchSynthesizer
+from kokoro_speech.batch import BatchSynthesizer
+from kokoro_speech.endpoint import SpeechEndpoint
 from voice_agent.conversation import Conversation, Conversations, ConversationsFullError, Services
 from voice_agent.messages import (
     AudioChunk,
@@ -29,7 +30,6 @@ from voice_agent.messages import (
 )
 from voice_agent.model import create_model
 from voice_agent.settings import Settings
-from voice_agent.speech.endpoint import SpeechEndpoint
 
 log = logging.getLogger(__name__)
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from strands.models import BedrockModel
 
-from voice_agent.batch import BatchSynthesizer
+from kokoro_speech.batch import BatchSynthesizer
+from kokoro_speech.endpoint import SpeechEndpoint
+from kokoro_speech.errors import SpeechError
+from kokoro_speech.session import SpeechSession
 from voice_agent.messages import AgentEnd, AgentStart, ErrorEvent, Interrupted, Invocation
 from voice_agent.model import BedrockError, ChatHistory
 from voice_agent.settings import Settings
-from voice_agent.speech.endpoint import SpeechEndpoint
-from voice_agent.speech.errors import SpeechError
-from voice_agent.speech.session import SpeechSession
 from voice_agent.turn import Emit, Turn
 
 log = logging.getLogger(__name__)

@@ -7,8 +7,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
-from voice_agent.batch import BatchSynthesizer
-from voice_agent.chunker import IncrementalSentenceChunker, speakable
+from kokoro_speech.batch import BatchSynthesizer
+from kokoro_speech.errors import SpeechError, SpeechInputError
+from kokoro_speech.protocol import Audio, Timing
+from kokoro_speech.session import SpeechSession, Utterance
 from voice_agent.messages import (
     MAX_AUDIO_FRAME_BYTES,
     AudioChunk,
@@ -22,9 +24,7 @@ from voice_agent.messages import (
     Words,
 )
 from voice_agent.model import BlockEnd, ChatHistory, Text
-from voice_agent.speech.errors import SpeechError, SpeechInputError
-from voice_agent.speech.protocol import Audio, Timing
-from voice_agent.speech.session import SpeechSession, Utterance
+from voice_agent.sentences.chunker import IncrementalSentenceChunker, speakable
 from voice_agent.timeline import Timeline
 
 log = logging.getLogger(__name__)

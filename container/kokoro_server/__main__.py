@@ -13,10 +13,10 @@ from pathlib import Path
 from kokoro_server.app import SpeechApp
 from kokoro_server.http_server import listen, make_http_server
 from kokoro_server.messages import ProtocolError
-from kokoro_server.onnx_graph import ModelError
 from kokoro_server.settings import Settings, SettingsError
-from kokoro_server.speech import Speech
-from kokoro_server.voices import Voices
+from kokoro_server.synthesis import Speech
+from kokoro_voice.onnx_graph import ModelError
+from kokoro_voice.voices import Voices
 
 _EXIT_FAILED, _EXIT_USAGE = 1, 2
 

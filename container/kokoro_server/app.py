@@ -13,9 +13,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from kokoro_server import audio
 from kokoro_server.admission import BUSY, Admission
 from kokoro_server.connection import Connection
+from kokoro_server.counters import Stats
 from kokoro_server.messages import (
     BatchRequest,
     ErrorCode,
@@ -27,9 +27,9 @@ from kokoro_server.metrics import measured, recorder
 from kokoro_server.scheduler import Listener
 from kokoro_server.session import Session
 from kokoro_server.settings import Settings
-from kokoro_server.speech import Speech
-from kokoro_server.stats import Stats
-from kokoro_server.voices import Voice, Voices
+from kokoro_server.synthesis import Speech
+from kokoro_voice import audio
+from kokoro_voice.voices import Voice, Voices
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """Of one request or frame; far above the longest text, so that too long a one gets an answer."""

@@ -10,7 +10,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from kokoro_server.messages import ProtocolError
 from kokoro_server.metrics import Record, measured
 from kokoro_server.session import Session, Utterance
-from kokoro_server.speech import Speech
+from kokoro_server.synthesis import Speech
 
 TICK_S = 0.5
 

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from kokoro_server.admission import Demand
-from kokoro_server.onnx_graph import Stop
 from kokoro_server.scheduler import Scheduler
+from kokoro_voice.onnx_graph import Stop
 
 
 class _Unit:

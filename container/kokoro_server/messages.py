@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from kokoro_server.audio import SAMPLE_RATE_HZ
+from kokoro_voice.audio import SAMPLE_RATE_HZ
 
 MAX_REQUEST_ID_CHARS = 128
 

@@ -11,10 +11,10 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from kokoro_server import audio
 from kokoro_server.messages import ProtocolError
 from kokoro_server.settings import Settings
-from kokoro_server.speech import Part
+from kokoro_server.synthesis import Part
+from kokoro_voice import audio
 
 
 @dataclass

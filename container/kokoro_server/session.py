@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kokoro_server import audio
 from kokoro_server.admission import BUSY, Admission, Demand
+from kokoro_server.counters import Stats
 from kokoro_server.messages import (
     Cancel,
     Cancelled,
@@ -33,8 +33,8 @@ from kokoro_server.messages import (
 )
 from kokoro_server.scheduler import Listener
 from kokoro_server.settings import Settings
-from kokoro_server.stats import Stats
-from kokoro_server.voices import Voice, Voices
+from kokoro_voice import audio
+from kokoro_voice.voices import Voice, Voices
 
 CLOSE_NORMAL = 1000
 CLOSE_GOING_AWAY = 1001

@@ -16,7 +16,7 @@ from stacks.constructs import speech_metrics
 from stacks.constructs.session_scaling import scale_by_sessions
 from stacks.nag import acknowledge
 from stacks.settings import Settings
-from stacks.speech_settings import PRODUCTION_VARIANT
+from stacks.settings.speech import PRODUCTION_VARIANT
 
 INVOKE_ACTIONS = (
     "sagemaker:InvokeEndpoint",

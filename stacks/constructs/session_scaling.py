@@ -9,7 +9,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from stacks.constructs import speech_metrics
-from stacks.speech_settings import PRODUCTION_VARIANT, Speech
+from stacks.settings.speech import PRODUCTION_VARIANT, Speech
 
 SCALE_IN_BELOW = 0.4
 """Of the target. Even when one of two instances goes, the other is then below the target."""

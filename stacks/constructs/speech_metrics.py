@@ -3,7 +3,7 @@
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 
-from stacks.speech_settings import PRODUCTION_VARIANT
+from stacks.settings.speech import PRODUCTION_VARIANT
 
 NAMESPACE = "VoiceAgent"
 """Of the metrics the container writes itself, with the dimension `Endpoint`."""

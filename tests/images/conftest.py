@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import pytest
 
-from model import default_model_dir
+from kokoro_model import default_model_dir
 from tests.images.daemonless import PACKAGES, Buildah, debian_base
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.hearing import peak, read_wav, transcribe, word_error_rate
+from bench.hearing import peak, read_wav, transcribe, word_error_rate
 from tests.images.daemonless import Buildah
 
 # Building takes minutes on a cold machine, and counts as part of the first test.

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from model.build import SPLIT_FILES
-from stacks.aws_facts import CUDA_MAJOR_BY_AMI
-from stacks.speech_settings import IMAGE_CUDA_MAJOR
+from kokoro_model.build import SPLIT_FILES
+from stacks.settings.aws_facts import CUDA_MAJOR_BY_AMI
+from stacks.settings.speech import IMAGE_CUDA_MAJOR
 
 ROOT = Path(__file__).parents[2]
 CONTEXTS = ["container", "agent"]
@@ -126,7 +126,11 @@ def test_every_package_is_held_to_a_hash(context: str) -> None:
 
 @pytest.mark.parametrize(
     "lock",
-    ["container/requirements.txt", "container/model/requirements.txt", "agent/requirements.txt"],
+    [
+        "container/requirements.txt",
+        "container/kokoro_model/requirements.txt",
+        "agent/requirements.txt",
+    ],
 )
 def test_no_torch_in_any_lock(lock: str) -> None:
     """torch and its CUDA packages would add gigabytes, and their advisories, to an image."""
@@ -168,7 +172,9 @@ def test_cuda_of_image_and_host_are_one_pair() -> None:
 
 def test_each_variant_keeps_the_graphs_of_its_device() -> None:
     """The other way round the image would be built, and never become healthy."""
-    (build,) = [argument for argument in arguments("container", "RUN") if "-m model " in argument]
+    (build,) = [
+        argument for argument in arguments("container", "RUN") if "-m kokoro_model " in argument
+    ]
     always, rest = build.split("if [")
     gpu, cpu = rest.split("else")
     assert '"${VARIANT}" = gpu' in gpu

@@ -117,7 +117,7 @@ def before_it_ran(assembly: Assembly) -> Iterator[Path]:
     folder = assembly("dev").folder
     files = [
         ROOT / folder / "__pycache__" / "left_by_a_test.cpython-312.pyc"
-        for folder in ("container/kokoro_server", "container/model", "agent/voice_agent")
+        for folder in ("container/kokoro_server", "container/kokoro_model", "agent/voice_agent")
     ]
     for file in files:
         file.parent.mkdir(exist_ok=True)

@@ -11,9 +11,9 @@ from aws_cdk.assertions import Template
 from kokoro_server.metrics import Outcome, metric_line
 from kokoro_server.settings import Settings as ContainerSettings
 from ops.preflight import QUIET_ALARM
-from stacks.aws_facts import SESSION_LIMIT_S
 from stacks.images import ImagesStack
 from stacks.settings import load
+from stacks.settings.aws_facts import SESSION_LIMIT_S
 from stacks.speech import SpeechStack
 from tests.infra.conftest import Assembly
 from tests.infra.synthesis import Synthesis, context

@@ -17,9 +17,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection
 
 from local.agent_client import AgentSocket, Event, ask_sse
-from local.bedrock_converse import BedrockConverse, run_bedrock
-from local.router_settings import Endpoint, RouterSettings
-from local.sagemaker_router import SageMakerRouter, run_router
+from local.bedrock.converse import BedrockConverse, run_bedrock
+from local.sagemaker.router import SageMakerRouter, run_router
+from local.sagemaker.settings import Endpoint, RouterSettings
 from tests.scripted_container import Container, complete, run_container, speak, start
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from contextlib import aclosing, asynccontextmanager
 import httpx
 import pytest
 
-from local.bedrock_converse import BedrockConverse, run_bedrock
+from local.bedrock.converse import BedrockConverse, run_bedrock
 from voice_agent.model import BedrockError, BlockEnd, ChatHistory, Text, create_model
 from voice_agent.settings import Settings
 

@@ -16,9 +16,9 @@ from botocore.config import Config
 from strands import Agent
 from strands.models import BedrockModel
 
-from local.bedrock_converse import BedrockConverse, run_bedrock
-from local.replies import choose_reply, load_replies, tokens
-from local.sigv4 import Verifier
+from local.aws_wire.sigv4 import Verifier
+from local.bedrock.converse import BedrockConverse, run_bedrock
+from local.bedrock.replies import choose_reply, load_replies, tokens
 
 MODEL_ID = "global.amazon.nova-2-lite-v1:0"
 ROOT = Path(__file__).parents[2]
@@ -243,7 +243,7 @@ async def test_the_pace_can_be_set_in_parts(bedrock: Bedrock) -> None:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "local.bedrock_converse", *arguments]
+    return [sys.executable, "-m", "local.bedrock.converse", *arguments]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from calibration.collect import decode, jobs_for, projection, texts_sha256
-from calibration.fit import errors_of
-from kokoro_server.engine import Engine, Statistics
-from kokoro_server.g2p import Pronouncer
-from kokoro_server.onnx_graph import Stop
-from kokoro_server.statistics import TABLE_PATH, StatisticsTable
-from kokoro_server.voices import LANGUAGES, Voices
+from kokoro_calibration.collect import decode, jobs_for, projection, texts_sha256
+from kokoro_calibration.fit import errors_of
+from kokoro_voice.engine import Engine, Statistics
+from kokoro_voice.g2p import Pronouncer
+from kokoro_voice.norm_statistics import TABLE_PATH, StatisticsTable
+from kokoro_voice.onnx_graph import Stop
+from kokoro_voice.voices import LANGUAGES, Voices
 
 VOICE, NUMBER = "pf_dora", 15
 

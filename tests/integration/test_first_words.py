@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from local.agent_client import AgentConnectionError, AgentSocket, Event, ask_sse
-from local.stack import Stack
+from local.supervisor import Stack
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
 

@@ -11,7 +11,7 @@ from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.events import Event, ResponseReceived, StreamReset
 
-from local.http2_server import Http2ServerConnection, Http2Stream, StreamHandler
+from local.aws_wire.http2_server import Http2ServerConnection, Http2Stream, StreamHandler
 
 
 @contextlib.asynccontextmanager

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from bench.hearing import longest_silence_s, peak, read_wav, transcribe, word_error_rate
 from kokoro_server.admission import Demand
-from kokoro_server.audio import Samples
-from kokoro_server.engine import Engine, Prosody, Statistics
-from kokoro_server.onnx_graph import Stop, StoppedError
 from kokoro_server.scheduler import Listener
-from kokoro_server.speech import Speech
-from kokoro_server.voices import Voices
-from tests.hearing import longest_silence_s, peak, read_wav, transcribe, word_error_rate
+from kokoro_server.synthesis import Speech
+from kokoro_voice.audio import Samples
+from kokoro_voice.engine import Engine, Prosody, Statistics
+from kokoro_voice.onnx_graph import Stop, StoppedError
+from kokoro_voice.voices import Voices
 
 CONTAINER = Path(__file__).parent.parent.parent / "container"
 RATE_HZ = 24_000
@@ -282,7 +282,7 @@ async def test_cancelling_stops_the_engine_itself(
                 stopped.set()
                 raise
 
-    monkeypatch.setattr("kokoro_server.speech.Engine", WatchedEngine)
+    monkeypatch.setattr("kokoro_server.synthesis.Engine", WatchedEngine)
     speech = Speech(model_dir, threads=2)
     voice = Voices(["af_heart"], "af_heart").default
     await speech.load(voice, "sentence")

@@ -11,10 +11,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from local.stack import ROOT, Addresses
+from bench.hearing import longest_silence_s, peak, read_wav, transcribe, word_error_rate
+from local.supervisor import ROOT, Addresses
 from local.timeline import Report
 from tests.command import START_TIMEOUT_S, free_port, running
-from tests.hearing import longest_silence_s, peak, read_wav, transcribe, word_error_rate
 
 pytestmark = pytest.mark.timeout(300)
 

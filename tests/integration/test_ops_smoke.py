@@ -16,10 +16,10 @@ import pytest
 import pytest_asyncio
 from moto.server import ThreadedMotoServer
 
-from local.router_settings import RouterSettings
-from local.sagemaker_router import run_router
-from local.sigv4 import Verifier
-from local.stack import ROOT, Stack
+from local.aws_wire.sigv4 import Verifier
+from local.sagemaker.router import run_router
+from local.sagemaker.settings import RouterSettings
+from local.supervisor import ROOT, Stack
 from ops.agentcore import AgentRuntime, new_session_id
 from ops.aws import Account
 from stacks.settings import load

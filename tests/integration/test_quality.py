@@ -6,7 +6,7 @@ import pytest
 
 from bench.quality import TEXTS, Renderer, Utterance, measure_all, utterances
 from bench.quality_gate import Summary, Verdicts
-from kokoro_server.voices import Voices
+from kokoro_voice.voices import Voices
 
 PROCESSES = 2
 

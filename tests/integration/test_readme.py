@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from local.stack import ROOT, Addresses
+from local.supervisor import ROOT, Addresses
 from tests.command import free_port, running
 
 pytestmark = pytest.mark.timeout(300)

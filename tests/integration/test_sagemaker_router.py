@@ -27,12 +27,12 @@ from botocore.config import Config
 from smithy_core.exceptions import CallError
 from websockets.frames import Opcode
 
-from local.event_stream import Event, EventDecoder, encode_event
-from local.router_settings import Endpoint, RouterSettings
-from local.sagemaker_router import SageMakerRouter, run_router
-from local.tls import make_tls
+from kokoro_speech.transport import ConnectionLostError, H2Transport
+from local.aws_wire.event_stream import Event, EventDecoder, encode_event
+from local.aws_wire.tls import make_tls
+from local.sagemaker.router import SageMakerRouter, run_router
+from local.sagemaker.settings import Endpoint, RouterSettings
 from tests.integration.echo_container import EchoContainer, run_echo_container
-from voice_agent.speech.transport import ConnectionLostError, H2Transport
 
 KEY_ID, SECRET = "AKIATEST", "secret"
 ROOT = Path(__file__).parents[2]
@@ -727,7 +727,7 @@ def test_the_key_is_its_owners_only(tmp_path: Path) -> None:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "local.sagemaker_router", *arguments]
+    return [sys.executable, "-m", "local.sagemaker.router", *arguments]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

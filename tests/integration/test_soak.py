@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from local.agent_client import AgentSocket
-from local.stack import Stack
+from local.supervisor import Stack
 
 pytestmark = [
     pytest.mark.soak,

@@ -14,25 +14,25 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.server import ServerConnection
 
-from local.router_settings import Endpoint, RouterSettings
-from local.sagemaker_router import SageMakerRouter, run_router
-from tests.scripted_container import Behaviour, Container, complete, run_container, speak, start
-from voice_agent.speech.endpoint import SpeechEndpoint
-from voice_agent.speech.errors import (
+from kokoro_speech.endpoint import SpeechEndpoint
+from kokoro_speech.errors import (
     SpeechConnectionError,
     SpeechContainerError,
     SpeechInputError,
     SpeechTimeoutError,
 )
-from voice_agent.speech.protocol import (
+from kokoro_speech.protocol import (
     Audio,
     Cancelled,
     SynthesisComplete,
     SynthesisStart,
     Timing,
 )
-from voice_agent.speech.session import MAX_WAITING_EVENTS, SpeechSession, Utterance
-from voice_agent.speech.transport import RECEIVE_WINDOW_BYTES
+from kokoro_speech.session import MAX_WAITING_EVENTS, SpeechSession, Utterance
+from kokoro_speech.transport import RECEIVE_WINDOW_BYTES
+from local.sagemaker.router import SageMakerRouter, run_router
+from local.sagemaker.settings import Endpoint, RouterSettings
+from tests.scripted_container import Behaviour, Container, complete, run_container, speak, start
 
 
 class Setup:

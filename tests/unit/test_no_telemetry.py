@@ -10,7 +10,7 @@ import pytest
 CONTAINER = Path(__file__).parents[2] / "container"
 
 
-@pytest.mark.parametrize("module", ["kokoro_server.engine", "model.self_test"])
+@pytest.mark.parametrize("module", ["kokoro_voice.engine", "kokoro_model.self_test"])
 def test_onnx_runtime_starts_no_telemetry(module: str, tmp_path: Path) -> None:
     """Its wheels upload events unless told not to before the import; the id they keep shows it."""
     environment = {k: v for k, v in os.environ.items() if k != "ORT_DISABLE_TELEMETRY"}

@@ -1,0 +1,123 @@
+"""Whole-reply synthesis through `InvokeEndpoint`: what streaming is measured against."""
+
+import asyncio
+import json
+
+import boto3
+import botocore.config
+import botocore.exceptions
+
+from kokoro_speech.errors import (
+    SpeechConnectionError,
+    SpeechContainerError,
+    SpeechError,
+    SpeechInputError,
+    refusal,
+)
+from voice_agent.messages import SAMPLE_RATE_HZ
+from voice_agent.settings import Settings
+
+CONNECT_TIMEOUT_S = 3.0
+
+
+class BatchSynthesizer:
+    """Speaks a text in one request. boto3 blocks, so each request has a thread to itself."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._endpoint_name = settings.endpoint_name
+        self._client = boto3.client(
+            "sagemaker-runtime",
+            region_name=settings.region,
+            config=botocore.config.Config(
+                connect_timeout=CONNECT_TIMEOUT_S,
+                read_timeout=settings.batch_timeout_s,
+                retries={"total_max_attempts": 1},
+                max_pool_connections=settings.max_conversations,
+            ),
+        )
+
+    async def synthesize(self, text: str, *, voice: str, speed: float) -> bytes:
+        """Return `text` as mono 16-bit samples at 24 kHz.
+
+        Cancelling leaves the request to finish in its thread, at most until its time-out.
+
+        Raises:
+            SpeechInputError: the container refuses the request.
+            SpeechContainerError: the container failed or answered something else than such audio.
+            SpeechConnectionError: SageMaker cannot be reached or refused the caller.
+        """
+        return await asyncio.to_thread(self._synthesize, text, voice, speed)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _synthesize(self, text: str, voice: str, speed: float) -> bytes:
+        try:
+            response = self._client.invoke_endpoint(
+                EndpointName=self._endpoint_name,
+                ContentType="application/json",
+                Accept="audio/wav",
+                Body=json.dumps({"text": text, "voice": voice, "speed": speed}),
+            )
+            return pcm_of_wav(response["Body"].read())
+        except botocore.exceptions.ClientError as error:
+            raise describe(error) from error
+        except (botocore.exceptions.BotoCoreError, OSError) as error:
+            raise SpeechConnectionError(f"SageMaker runtime: {error}") from error
+
+
+def pcm_of_wav(wav: bytes) -> bytes:
+    """Return the samples of a WAV file of mono 16-bit PCM at 24 kHz.
+
+    A streamed file's header cannot know its length, so the `data` chunk, which must be the last,
+    goes to the end of the file whatever its size field says (RIFF, Microsoft/IBM 1991).
+
+    Raises:
+        SpeechContainerError: it is not such a file.
+    """
+    if wav[:4] != b"RIFF" or wav[8:12] != b"WAVE":
+        raise SpeechContainerError("speech container: the answer is not a WAV file")
+    position = 12
+    format_chunk = b""
+    while position + 8 <= len(wav):
+        name, size = wav[position : position + 4], int.from_bytes(wav[position + 4 :][:4], "little")
+        position += 8
+        if name == b"data":
+            kind, channels = (int.from_bytes(format_chunk[i : i + 2], "little") for i in (0, 2))
+            rate_hz = int.from_bytes(format_chunk[4:8], "little")
+            bits = int.from_bytes(format_chunk[14:16], "little")
+            if (kind, channels, rate_hz, bits) != (1, 1, SAMPLE_RATE_HZ, 16):
+                raise SpeechContainerError(
+                    f"speech container: the WAV file has {channels} channels of {bits} bits at "
+                    f"{rate_hz} Hz in format {kind}, not mono 16-bit PCM at {SAMPLE_RATE_HZ} Hz"
+                )
+            end = position + min(size, len(wav) - position)
+            return wav[position : end - (end - position) % 2]
+        if name == b"fmt ":
+            format_chunk = wav[position : position + size]
+        position += size + size % 2
+    raise SpeechContainerError("speech container: the WAV file has no audio")
+
+
+def describe(error: botocore.exceptions.ClientError) -> SpeechError:
+    """Say which part an error of `InvokeEndpoint` blames."""
+    details = error.response.get("Error", {})
+    message = f"{details.get('Code')}: {details.get('Message')}"
+    if details.get("Code") == "ModelError":
+        own = _containers_own(error.response)
+        return own or SpeechContainerError(f"speech container: {message}")
+    if details.get("Code") in ("ValidationError", "InputValidationError"):
+        return SpeechInputError(f"SageMaker runtime: {message}")
+    return SpeechConnectionError(f"SageMaker runtime: {message}")
+
+
+def _containers_own(response: dict[str, object]) -> SpeechError | None:
+    """The error in the container's answer, if that is JSON with `code` and `message`."""
+    try:
+        body = json.loads(str(response.get("OriginalMessage")))
+    except ValueError:
+        return None
+    if isinstance(body, dict) and isinstance(body.get("message"), str) and "code" in body:
+        return refusal(str(body["code"]), body["message"])
+    return None

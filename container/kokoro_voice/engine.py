@@ -1,0 +1,248 @@
+"""The Kokoro model on ONNX Runtime: phonemes in, samples out.
+
+The model runs in two parts: prosody for a whole sentence, then the generator for all of it or for
+windows of frames. `kokoro_model/split.py` makes the parts.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from kokoro_voice.audio import Samples
+from kokoro_voice.onnx_graph import (
+    BoundGraph,
+    ExecutionProvider,
+    Graph,
+    ModelError,
+    Stop,
+    Tensors,
+)
+from kokoro_voice.voices import Voice
+from kokoro_voice.windows import CONTEXT_FRAMES
+
+MAX_PHONEMES = 510
+"""The model takes 512 tokens, one of padding at either end."""
+FRAME_SAMPLES = 600
+"""25 ms at 24 kHz: the model's unit of duration."""
+_FEATURES_PER_FRAME, _HARMONICS_PER_FRAME = 2, 120
+_STYLE_SIZE = 256
+_GPU_SHAPE_STEP = 16
+"""Frames, to a multiple of which a window is filled up on a GPU."""
+
+
+@dataclass(frozen=True)
+class Prosody:
+    """One sentence before it is sound: what the generator needs, for all of its frames.
+
+    A frame is 25 ms, `FRAME_SAMPLES` samples.
+
+    Arguments:
+        token_frames: how long each token is, padding, phonemes, padding; int64, shape (n + 2,).
+        energy: as the model predicts it, the logarithm of a magnitude, shape (2 * frames,).
+        features: the decoder's output, shape (1, 512, 2 * frames).
+        harmonics: the harmonic source's spectrum, shape (1, 22, 120 * frames + 1).
+        gain: the style's part of the generator's norms, shape (1, 9216, 1).
+        bias: likewise.
+        style: the style vector, shape (256,).
+    """
+
+    token_frames: npt.NDArray[np.int64]
+    energy: Samples
+    features: Samples
+    harmonics: Samples
+    gain: Samples
+    bias: Samples
+    style: Samples
+
+    @property
+    def frames(self) -> int:
+        """The length of the sentence."""
+        return int(self.token_frames.sum())
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Mean and variance of what the generator's norms take in, over a whole sentence.
+
+    Arguments:
+        mean: of each channel of each norm in the graph's order, shape (8448,).
+        variance: likewise.
+    """
+
+    mean: Samples
+    variance: Samples
+
+
+@dataclass(frozen=True)
+class Window:
+    """Some frames of a sentence, from `start` to `end` (exclusive), and how to decode them."""
+
+    prosody: Prosody
+    statistics: Statistics
+    start: int
+    end: int
+
+
+class Engine:
+    """The loaded model. Its methods block.
+
+    Args:
+        model_dir: folder with the model's parts, `vocab.json` (phoneme to token) and
+            `voices/NAME.bin` (float32 little-endian, shape (510, 1, 256)).
+        threads: threads of one synthesis.
+        provider: what it runs on.
+
+    Raises:
+        ModelError: a file is missing or is not what it should be, or `provider` cannot be used.
+    """
+
+    def __init__(self, model_dir: Path, threads: int, provider: ExecutionProvider = "cpu") -> None:
+        self._voices_dir = model_dir / "voices"
+        self._styles: dict[str, Samples] = {}
+        vocab_file = model_dir / "vocab.json"
+        try:
+            self._tokens: dict[str, int] = json.loads(vocab_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{vocab_file}: {error}") from error
+        # The generator alone is captured in CUDA graphs: its windows have few shapes.
+        others: ExecutionProvider = "cuda" if provider == "cuda-graphs" else provider
+        # The same graphs, written for what they run on.
+        device = "-cpu" if provider == "cpu" else ""
+        self._prosody = Graph(model_dir / f"prosody{device}.onnx", threads, others)
+        exact = model_dir / f"generator-exact{device}.onnx"
+        self._generator_exact = Graph(exact, threads, others)
+        generator = Graph(model_dir / f"generator{device}.onnx", threads, provider)
+        self._generator: Graph | BoundGraph = generator
+        if provider == "cuda-graphs":
+            self._generator = BoundGraph(generator, "cuda")
+        self._shape_step = 1 if provider == "cpu" else _GPU_SHAPE_STEP
+        self.model_sha256 = generator.metadata.get("source_sha256", "")
+        """Of the graph that the parts were cut from: which model this is."""
+
+    def known(self, phonemes: str) -> str:
+        """`phonemes` without the characters the model has no token for."""
+        return "".join(phoneme for phoneme in phonemes if phoneme in self._tokens)
+
+    def prosody(self, phonemes: str, voice: Voice, speed: float, stop: Stop) -> Prosody:
+        """Everything about a sentence but its sound.
+
+        Args:
+            phonemes: 1 to `MAX_PHONEMES` characters, each `known`.
+            voice: of voices in the model directory.
+            speed: 1.0 is the voice's own; 2.0 takes about half the time.
+            stop: ends the work early.
+
+        Raises:
+            ModelError: the voice's file is missing or has the wrong size.
+            StoppedError: `stop` was set.
+        """
+        tokens = [self._tokens[phoneme] for phoneme in phonemes]
+        style = self._style(voice, len(tokens))
+        made = self._prosody.run(
+            {
+                "tokens": np.array([[0, *tokens, 0]], dtype=np.int64),
+                "style": style.reshape(1, _STYLE_SIZE),
+                "speed": np.array([speed], dtype=np.float32),
+            },
+            stop,
+        )
+        return Prosody(**made, style=style)
+
+    def whole(self, prosody: Prosody, stop: Stop) -> tuple[Samples, Statistics]:
+        """Decode all of a sentence with its own statistics.
+
+        Returns:
+            24 kHz float audio, shape (600 * frames,), with the model's silence around it; and the
+            statistics.
+
+        Raises:
+            StoppedError: `stop` was set.
+        """
+        made = self._generator_exact.run(_given(prosody, 0, prosody.frames), stop)
+        return made["audio"][0], Statistics(made["mean"][0, :, 0], made["variance"][0, :, 0])
+
+    def window(
+        self, prosody: Prosody, statistics: Statistics, start: int, end: int, stop: Stop
+    ) -> Samples:
+        """Decode the frames from `start` to `end` (exclusive) with given statistics.
+
+        Returns:
+            24 kHz float audio, shape (600 * (end - start),). Windows that are put together equal
+            the decoding of all frames at once.
+
+        Raises:
+            StoppedError: `stop` was set.
+        """
+        return self.windows([Window(prosody, statistics, start, end)], stop)[0]
+
+    def windows(self, windows: Sequence[Window], stop: Stop) -> list[Samples]:
+        """Decode windows of several sentences in one run, each as `window` would.
+
+        Raises:
+            StoppedError: `stop` was set.
+            ValueError: with the context they have, they differ in length.
+        """
+        ranges = [self._with_context(window) for window in windows]
+        if len({last - first for first, last in ranges}) != 1:
+            raise ValueError(f"windows of different lengths, with context: {ranges}")
+        given = [
+            _given(window.prosody, *frames) | _norms(window.statistics)
+            for window, frames in zip(windows, ranges, strict=True)
+        ]
+        batch = {name: np.concatenate([one[name] for one in given]) for name in given[0]}
+        audio = self._generator.run(batch, stop)["audio"]
+        return [
+            samples[FRAME_SAMPLES * (window.start - first) : FRAME_SAMPLES * (window.end - first)]
+            for window, (first, _), samples in zip(windows, ranges, audio, strict=True)
+        ]
+
+    def _with_context(self, window: Window) -> tuple[int, int]:
+        """The frames to decode for `window`; a GPU gets few different lengths, by more context."""
+        frames = window.prosody.frames
+        first = max(0, window.start - CONTEXT_FRAMES)
+        last = min(frames, window.end + CONTEXT_FRAMES)
+        length = -(-(last - first) // self._shape_step) * self._shape_step
+        last = min(frames, first + length)
+        return max(0, last - length), last
+
+    def _style(self, voice: Voice, phonemes: int) -> Samples:
+        """The weighted mean of the parts' styles for a text of so many phonemes."""
+        style = np.zeros(_STYLE_SIZE, np.float32)
+        for name, share in voice.parts:
+            # Row n-1 is for n phonemes.
+            style += np.float32(share) * self._styles_of(name)[phonemes - 1]
+        return style
+
+    def _styles_of(self, name: str) -> Samples:
+        if name not in self._styles:
+            path = self._voices_dir / f"{name}.bin"
+            try:
+                self._styles[name] = np.fromfile(path, dtype="<f4").reshape(
+                    MAX_PHONEMES, _STYLE_SIZE
+                )
+            except (OSError, ValueError) as error:
+                raise ModelError(f"{path}: {error}") from error
+        return self._styles[name]
+
+
+def _norms(statistics: Statistics) -> Tensors:
+    return {
+        "mean": statistics.mean.reshape(1, -1, 1),
+        "variance": statistics.variance.reshape(1, -1, 1),
+    }
+
+
+def _given(prosody: Prosody, start: int, end: int) -> Tensors:
+    """What both generators take, for the frames from `start` to `end`."""
+    features = slice(_FEATURES_PER_FRAME * start, _FEATURES_PER_FRAME * end)
+    harmonics = slice(_HARMONICS_PER_FRAME * start, _HARMONICS_PER_FRAME * end + 1)
+    return {
+        "features": np.ascontiguousarray(prosody.features[:, :, features]),
+        "harmonics": np.ascontiguousarray(prosody.harmonics[:, :, harmonics]),
+        "gain": prosody.gain,
+        "bias": prosody.bias,
+    }

@@ -1,0 +1,305 @@
+"""A stand-in for the Bedrock runtime on loopback: ConverseStream on the real wire.
+
+`python -m local.bedrock.converse [--port 0] [--first-token-s 0.4] [--tokens-per-s 12]`
+
+It says what `replies.toml` has for the words of the last user message, as fast as it is told.
+With credentials given, requests have to be signed with them.
+
+Routes of its own, all JSON; an unknown key is answered with 400:
+
+- `POST /local/script {"text": …, "error_after_tokens": …}`: the next replies; `null` resets.
+- `POST /local/pace {"first_token_s": …, "tokens_per_s": …}`
+- `POST /local/hold`: keep back the last text delta of every reply, until `POST /local/release`.
+- `GET /local/stats` answers `{"requests": …, "streams_open": …, "model_ids": […],
+  "last_message_count": …}`.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import datetime as dt
+import hashlib
+import json
+import logging
+import sys
+import uuid
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from local.aws_wire.errors import ApiError
+from local.aws_wire.event_stream import CONTENT_TYPE, Event, encode_event
+from local.aws_wire.sigv4 import Verifier
+from local.bedrock.replies import choose_reply, load_replies, tokens
+from local.control import ControlError, Nothing, Pace, Script, parse_body
+from local.listening import announce, stop_event
+from local.serving import serving
+
+_log = logging.getLogger(__name__)
+
+DEFAULT_FIRST_TOKEN_S = 0.4
+DEFAULT_TOKENS_PER_S = 12.0
+
+
+class _ContentBlock(BaseModel):
+    """Only text is read; images, tool results and the like are passed over."""
+
+    text: str = ""
+
+
+class _Message(BaseModel):
+    role: str
+    content: list[_ContentBlock]
+
+
+class _ConverseRequest(BaseModel):
+    """The part of Converse's body that decides the reply. boto3 has validated all of it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    messages: list[_Message] = Field(min_length=1)
+
+    @property
+    def prompt(self) -> str:
+        """The text of the last user message, `""` when it has none."""
+        for message in reversed(self.messages):
+            if message.role == "user":
+                return " ".join(block.text for block in message.content)
+        return ""
+
+
+class BedrockConverse:
+    """The stand-in's state and routes; `app` is the ASGI application.
+
+    Args:
+        verifier: Checks signatures; None accepts every request.
+        first_token_s: Seconds until a reply's first token.
+        tokens_per_s: Tokens a second after it.
+    """
+
+    def __init__(
+        self,
+        *,
+        verifier: Verifier | None = None,
+        first_token_s: float = DEFAULT_FIRST_TOKEN_S,
+        tokens_per_s: float = DEFAULT_TOKENS_PER_S,
+    ) -> None:
+        self._verifier = verifier
+        self._first_token_s = first_token_s
+        self._tokens_per_s = tokens_per_s
+        self._replies = load_replies()
+        self._script = Script()
+        self._released = asyncio.Event()
+        self._released.set()
+        self._stopping = asyncio.Event()
+        self._requests = 0
+        self._streams_open = 0
+        self._model_ids: list[str] = []
+        self._last_message_count = 0
+        self.app = Starlette(
+            routes=[
+                # An ARN has slashes, which arrive decoded.
+                Route("/model/{model_id:path}/converse-stream", self._converse, methods=["POST"]),
+                Route("/local/script", self._set_script, methods=["POST"]),
+                Route("/local/pace", self._set_pace, methods=["POST"]),
+                Route("/local/hold", self._hold, methods=["POST"]),
+                Route("/local/release", self._release, methods=["POST"]),
+                Route("/local/stats", self._stats, methods=["GET"]),
+            ],
+            exception_handlers={ApiError: _api_error, ControlError: _control_error},
+        )
+
+    def stop(self) -> None:
+        """End the replies that are being written with an error."""
+        self._stopping.set()
+        self._released.set()
+
+    async def _converse(self, request: Request) -> Response:
+        body = await request.body()
+        if self._verifier is not None:
+            self._verifier.verify(
+                request.method,
+                request.scope["raw_path"].decode(),
+                dict(request.headers),
+                hashlib.sha256(body).hexdigest(),
+                dt.datetime.now(dt.UTC),
+            )
+        try:
+            converse = parse_body(_ConverseRequest, body)
+        except ControlError as error:
+            raise ApiError("ValidationException", HTTPStatus.BAD_REQUEST, str(error)) from error
+        model_id = request.path_params["model_id"]
+        self._requests += 1
+        self._last_message_count = len(converse.messages)
+        if model_id not in self._model_ids:
+            self._model_ids.append(model_id)
+        if self._script.error_after_tokens == 0:
+            raise ApiError(
+                "ThrottlingException", HTTPStatus.TOO_MANY_REQUESTS, "Too many requests."
+            )
+        text = self._script.text or choose_reply(self._replies, converse.prompt)
+        return StreamingResponse(
+            self._stream(text, self._script.error_after_tokens),
+            media_type=CONTENT_TYPE,
+            headers={"x-amzn-requestid": str(uuid.uuid4())},
+        )
+
+    async def _stream(self, text: str, error_after_tokens: int | None) -> AsyncIterator[bytes]:
+        """The events of one reply, each when it is due."""
+        loop = asyncio.get_running_loop()
+        started_s = loop.time()
+        pieces = tokens(text)
+        self._streams_open += 1
+        try:
+            yield _event("messageStart", {"role": "assistant"})
+            due_s = started_s + self._first_token_s
+            for index, piece in enumerate(pieces):
+                if index == error_after_tokens:
+                    yield _exception("modelStreamErrorException", "The model stopped working.")
+                    return
+                # By the clock, so that what sending takes does not add up.
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout_at(due_s):
+                        await self._stopping.wait()
+                if index == len(pieces) - 1:
+                    await self._released.wait()
+                if self._stopping.is_set():
+                    yield _exception("serviceUnavailableException", "The stand-in is stopping.")
+                    return
+                yield _event(
+                    "contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": piece}}
+                )
+                due_s += 1 / self._tokens_per_s
+            yield _event("contentBlockStop", {"contentBlockIndex": 0})
+            yield _event("messageStop", {"stopReason": "end_turn"})
+            yield _event(
+                "metadata",
+                {
+                    "usage": {
+                        "inputTokens": 1,
+                        "outputTokens": len(pieces),
+                        "totalTokens": 1 + len(pieces),
+                    },
+                    "metrics": {"latencyMs": round((loop.time() - started_s) * 1000)},
+                },
+            )
+        finally:
+            self._streams_open -= 1
+
+    async def _set_script(self, request: Request) -> Response:
+        self._script = parse_body(Script, await request.body())
+        return JSONResponse(self._script.model_dump())
+
+    async def _set_pace(self, request: Request) -> Response:
+        pace = parse_body(Pace, await request.body())
+        if pace.first_token_s is not None:
+            self._first_token_s = pace.first_token_s
+        if pace.tokens_per_s is not None:
+            self._tokens_per_s = pace.tokens_per_s
+        return JSONResponse(
+            {"first_token_s": self._first_token_s, "tokens_per_s": self._tokens_per_s}
+        )
+
+    async def _hold(self, request: Request) -> Response:
+        parse_body(Nothing, await request.body())
+        self._released.clear()
+        return JSONResponse({"held": True})
+
+    async def _release(self, request: Request) -> Response:
+        parse_body(Nothing, await request.body())
+        self._released.set()
+        return JSONResponse({"held": False})
+
+    async def _stats(self, request: Request) -> Response:
+        return JSONResponse(
+            {
+                "requests": self._requests,
+                "streams_open": self._streams_open,
+                "model_ids": self._model_ids,
+                "last_message_count": self._last_message_count,
+            }
+        )
+
+
+async def _api_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    _log.info("refused %s: %s", request.url.path, error)
+    return Response(error.body, error.status, error.headers)
+
+
+async def _control_error(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)}, HTTPStatus.BAD_REQUEST)
+
+
+def _event(kind: str, body: object) -> bytes:
+    headers = {":message-type": "event", ":event-type": kind, ":content-type": "application/json"}
+    return encode_event(Event(headers, json.dumps(body).encode()))
+
+
+def _exception(kind: str, message: str) -> bytes:
+    headers = {
+        ":message-type": "exception",
+        ":exception-type": kind,
+        ":content-type": "application/json",
+    }
+    return encode_event(Event(headers, json.dumps({"message": message}).encode()))
+
+
+@contextlib.asynccontextmanager
+async def run_bedrock(
+    stand_in: BedrockConverse, host: str = "127.0.0.1", port: int = 0
+) -> AsyncIterator[int]:
+    """Serve until the end of the block; the value is the port."""
+    async with serving(stand_in.app, host, port) as bound_port:
+        try:
+            yield bound_port
+        finally:
+            stand_in.stop()
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="local.bedrock.converse",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
+    parser.add_argument("--first-token-s", type=float, default=DEFAULT_FIRST_TOKEN_S)
+    parser.add_argument("--tokens-per-s", type=float, default=DEFAULT_TOKENS_PER_S)
+    parser.add_argument("--access-key-id", help="with it, signatures are verified")
+    parser.add_argument("--secret-access-key")
+    parser.add_argument("--region", default="us-east-1")
+    options = parser.parse_args(arguments)
+    if (options.access_key_id is None) != (options.secret_access_key is None):
+        parser.error("--access-key-id and --secret-access-key go together")
+    try:
+        Pace(first_token_s=options.first_token_s, tokens_per_s=options.tokens_per_s)
+    except ValidationError as error:
+        parser.error(str(error))
+    return options
+
+
+async def _main(options: argparse.Namespace) -> None:
+    stop = stop_event()
+    verifier = None
+    if options.access_key_id is not None:
+        verifier = Verifier(
+            options.access_key_id, options.secret_access_key, options.region, "bedrock"
+        )
+    stand_in = BedrockConverse(
+        verifier=verifier, first_token_s=options.first_token_s, tokens_per_s=options.tokens_per_s
+    )
+    async with run_bedrock(stand_in, options.host, options.port) as port:
+        announce(options.host, port)
+        await stop.wait()
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+    asyncio.run(_main(_options(sys.argv[1:])))

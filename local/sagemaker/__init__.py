@@ -1,0 +1,1 @@
+"""A stand-in for the SageMaker runtime: batch requests and bidirectional streams."""

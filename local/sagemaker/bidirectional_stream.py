@@ -1,0 +1,315 @@
+"""InvokeEndpointWithBidirectionalStream: one HTTP/2 stream relayed to one container WebSocket.
+
+Documented are the frame mapping, the pings and the names of the errors; the errors' members are
+those of `aws-sdk-sagemaker-runtime-http2` 0.12.0. Marked "guess" is what no public source says.
+"""
+
+import asyncio
+import datetime as dt
+import json
+import logging
+import re
+import uuid
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Literal
+
+from websockets.frames import CloseCode, Opcode
+
+from local.aws_wire.errors import ApiError
+from local.aws_wire.event_stream import (
+    CONTENT_TYPE,
+    Event,
+    EventDecoder,
+    EventStreamError,
+    encode_event,
+)
+from local.aws_wire.http2_server import Http2Stream
+from local.aws_wire.sigv4 import STREAMING_PAYLOAD, EventSignatureChain, Verifier
+from local.sagemaker.container_socket import (
+    ContainerClosed,
+    ContainerLost,
+    ContainerSocket,
+    ContainerUnreachable,
+    HandshakeRefused,
+    open_container_socket,
+)
+from local.sagemaker.payload_parts import FramesToParts, PartsToFrames, PayloadPartError
+from local.sagemaker.settings import Endpoint, RouterSettings, find_endpoint, model_error
+
+_log = logging.getLogger(__name__)
+
+_ROUTE = re.compile(r"/endpoints/([^/?]+)/invocations-bidirectional-stream")
+_DEFAULT_PATH = "/invocations-bidirectional-stream"
+_OPEN_TIMEOUT_S = 10.0
+_CLOSING_TIMEOUT_S = 10.0
+
+
+type _FailureKind = Literal["ModelStreamError", "InternalStreamFailure"]
+
+
+class StreamFailure(Exception):
+    """The stream ends with an exception event.
+
+    Args:
+        kind: The event's name in the service's model.
+        message: Its `Message`.
+        error_code: The WebSocket close code as text; only ModelStreamError has the member.
+    """
+
+    def __init__(self, kind: _FailureKind, message: str, error_code: str | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.error_code = error_code
+
+    def event(self) -> Event:
+        """The event that tells the client."""
+        body = {"Message": self.message}
+        if self.error_code is not None:
+            body["ErrorCode"] = self.error_code
+        return Event(
+            {
+                ":message-type": "exception",
+                ":exception-type": self.kind,
+                ":content-type": "application/json",
+            },
+            json.dumps(body).encode(),
+        )
+
+
+class BidirectionalStreams:
+    """Handles the requests for bidirectional streams.
+
+    Args:
+        settings: The endpoints and limits.
+        verifier: Checks the requests' signatures.
+        take_fault: Called once for each request, returns the error that a test has asked for.
+
+    Attributes:
+        opened: How many streams have been answered with 200.
+        open: How many of them are still going.
+    """
+
+    def __init__(
+        self,
+        settings: RouterSettings,
+        verifier: Verifier,
+        take_fault: Callable[[], ApiError | StreamFailure | None],
+    ) -> None:
+        self._settings = settings
+        self._verifier = verifier
+        self._take_fault = take_fault
+        self.opened = 0
+        self.open = 0
+
+    async def handle(self, stream: Http2Stream) -> None:
+        """Answer one request: an error, or events until either side ends the stream."""
+        try:
+            fault = self._take_fault()
+            if isinstance(fault, ApiError):
+                raise fault
+            chain, url = self._accept(stream)
+            container = await _connect(url)
+        except ApiError as error:
+            _log.info("refused %s: %s", stream.headers.get(":path"), error)
+            await stream.send_headers(error.status, error.headers)
+            await stream.send(error.body, end=True)
+            return
+        self.opened += 1
+        self.open += 1
+        try:
+            await stream.send_headers(
+                HTTPStatus.OK,
+                {
+                    "content-type": CONTENT_TYPE,
+                    "x-amzn-requestid": str(uuid.uuid4()),
+                    "x-amzn-invoked-production-variant": self._settings.variant,
+                },
+            )
+            if fault is not None:
+                raise fault
+            await _Relay(self._settings, stream, container, chain).run()
+            await stream.send(b"", end=True)
+        except StreamFailure as failure:
+            _log.info("stream %d failed: %s", stream.stream_id, failure.message)
+            await stream.send(encode_event(failure.event()), end=True)
+        finally:
+            self.open -= 1
+            container.close()
+
+    def _accept(self, stream: Http2Stream) -> tuple[EventSignatureChain, str]:
+        """Check a request; return its events' signature chain and the container's URL."""
+        headers = dict(stream.headers)
+        method, target = headers[":method"], headers[":path"]
+        route = _ROUTE.fullmatch(target.partition("?")[0])
+        if method != "POST" or route is None:
+            raise ApiError(
+                "UnknownOperationException", HTTPStatus.NOT_FOUND, f"no route for {method} {target}"
+            )
+        headers.setdefault("host", headers.get(":authority", ""))
+        signature = self._verifier.verify(
+            method, target, headers, STREAMING_PAYLOAD, dt.datetime.now(dt.UTC)
+        )
+        if headers.get("content-type") != CONTENT_TYPE:
+            raise ApiError(
+                "InputValidationError",
+                HTTPStatus.BAD_REQUEST,
+                f"Content-Type is {headers.get('content-type')!r}, not {CONTENT_TYPE}",
+            )
+        endpoint = find_endpoint(self._settings, route[1], headers, "InputValidationError")
+        if not endpoint.bidirectional:
+            # Guess: the service names neither the error nor the text.
+            raise ApiError(
+                "InputValidationError",
+                HTTPStatus.BAD_REQUEST,
+                f"Endpoint {route[1]} does not support bidirectional streaming: its image lacks "
+                "the label com.amazonaws.sagemaker.capabilities.bidirectional-streaming=true",
+            )
+        return EventSignatureChain(signature), _container_url(endpoint, headers)
+
+
+def _container_url(endpoint: Endpoint, headers: dict[str, str]) -> str:
+    path = headers.get("x-amzn-sagemaker-model-invocation-path") or _DEFAULT_PATH
+    query = headers.get("x-amzn-sagemaker-model-query-string")
+    base = "ws" + endpoint.url.removeprefix("http")
+    return f"{base}/{path.removeprefix('/')}" + (f"?{query}" if query else "")
+
+
+async def _connect(url: str) -> ContainerSocket:
+    try:
+        return await open_container_socket(url, _OPEN_TIMEOUT_S)
+    except (ContainerUnreachable, ContainerLost) as error:
+        raise model_error(0, str(error)) from error
+    except HandshakeRefused as error:
+        raise model_error(error.status, error.body or str(error)) from error
+
+
+class _Relay:
+    """Carries frames both ways until the stream is over."""
+
+    def __init__(
+        self,
+        settings: RouterSettings,
+        stream: Http2Stream,
+        container: ContainerSocket,
+        chain: EventSignatureChain,
+    ) -> None:
+        self._settings = settings
+        self._stream = stream
+        self._container = container
+        self._chain = chain
+        self._unanswered_pings = 0
+
+    async def run(self) -> None:
+        """Return when the container has closed with 1000.
+
+        Raises:
+            StreamFailure: It ended in another way.
+        """
+        tasks = [
+            asyncio.create_task(self._client_to_container()),
+            asyncio.create_task(self._container_to_client()),
+            asyncio.create_task(self._ping()),
+        ]
+        try:
+            # The first task to end, in whichever way, ends the session; the client's half-close
+            # does so by the container's answer to it.
+            done, _ = await asyncio.wait(
+                tasks,
+                timeout=self._settings.max_session_s,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            for task in done:
+                task.result()
+            if not done:
+                # Guess: thirty minutes are reported, how the end looks is not.
+                self._container.start_closing(CloseCode.GOING_AWAY, "session limit")
+                raise StreamFailure(
+                    "InternalStreamFailure",
+                    f"The session reached its limit of {self._settings.max_session_s:g} s.",
+                )
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _client_to_container(self) -> None:
+        """Forward parts; after the client's half-close wait for the container to close too."""
+        parts = PartsToFrames()
+        envelopes = EventDecoder()
+        ended = False
+        try:
+            while (data := await self._stream.receive()) is not None:
+                for envelope in envelopes.feed(data):
+                    if ended:
+                        raise PayloadPartError("an event follows the one that ended the stream")
+                    inner = self._chain.open(envelope)
+                    ended = not inner
+                    for event in _decode_all(inner):
+                        await self._container.send(parts.frame(event))
+            if envelopes.buffered_bytes:
+                raise EventStreamError("the stream ended inside an event")
+        except ContainerLost as error:
+            # The other direction knows why, if there was a Close frame, and ends the session.
+            await asyncio.sleep(_CLOSING_TIMEOUT_S)
+            raise _lost(error) from error
+        except (ApiError, EventStreamError, PayloadPartError) as error:
+            # Guess: how the service names a bad event inside an open stream is not documented.
+            self._container.start_closing(CloseCode.GOING_AWAY, "bad event")
+            raise StreamFailure("InternalStreamFailure", str(error)) from error
+        # Guess: the service is known to tear the connection down on a half-close, not with which
+        # code. What the container still sends before its own Close is forwarded.
+        self._container.start_closing(CloseCode.NORMAL_CLOSURE)
+        await asyncio.sleep(_CLOSING_TIMEOUT_S)
+        raise StreamFailure(
+            "ModelStreamError", f"no Close frame within {_CLOSING_TIMEOUT_S:g} s", "1006"
+        )
+
+    async def _container_to_client(self) -> None:
+        """Forward frames until the container's Close."""
+        parts = FramesToParts()
+        while True:
+            try:
+                received = await self._container.receive()
+            except ContainerLost as error:
+                raise _lost(error) from error
+            if isinstance(received, ContainerClosed):
+                # Guess: the documentation turns every Close frame into ModelStreamError; a clean
+                # one, 1000, ends the stream here without an error.
+                if received.code == CloseCode.NORMAL_CLOSURE:
+                    return
+                raise StreamFailure(
+                    "ModelStreamError",
+                    received.reason or f"the container closed with {received.code}",
+                    str(received.code),
+                )
+            if received.opcode is Opcode.PONG:
+                self._unanswered_pings = 0
+            else:
+                await self._stream.send(encode_event(parts.event(received)))
+
+    async def _ping(self) -> None:
+        """Ping now and then, and give the container up when it does not answer."""
+        while True:
+            await asyncio.sleep(self._settings.ping_interval_s)
+            if self._unanswered_pings >= self._settings.max_unanswered_pings:
+                raise StreamFailure(
+                    "ModelStreamError",
+                    f"the container left {self._unanswered_pings} pings unanswered",
+                    "1006",
+                )
+            self._unanswered_pings += 1
+            self._container.ping()
+
+
+def _lost(error: ContainerLost) -> StreamFailure:
+    return StreamFailure("ModelStreamError", str(error), "1006")
+
+
+def _decode_all(encoded: bytes) -> list[Event]:
+    decoder = EventDecoder()
+    events = decoder.feed(encoded)
+    if decoder.buffered_bytes:
+        raise EventStreamError("an envelope holds an incomplete event")
+    return events

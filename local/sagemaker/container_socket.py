@@ -1,0 +1,215 @@
+"""A WebSocket to the container on which single frames, with their FIN bit, can be seen and sent.
+
+The usual clients hand out whole messages, but SageMaker forwards frames, so this is a thin adapter
+around websockets' protocol without I/O.
+"""
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidState
+from websockets.frames import CloseCode, Frame, Opcode
+from websockets.http11 import Response
+from websockets.uri import parse_uri
+
+from local.aws_wire.event_stream import MAX_PAYLOAD_BYTES
+
+_READ_BYTES = 64 * 1024
+
+
+class ContainerUnreachable(ConnectionError):
+    """Nothing accepts connections there, or nothing answers in time."""
+
+
+class ContainerLost(ConnectionError):
+    """The connection broke without a closing handshake, or broke the WebSocket protocol."""
+
+
+class HandshakeRefused(Exception):
+    """The container answered the WebSocket handshake with another HTTP status than 101."""
+
+    def __init__(self, status: int, body: str) -> None:
+        super().__init__(f"the WebSocket handshake was answered with HTTP {status}")
+        self.status = status
+        self.body = body
+
+
+@dataclass(frozen=True)
+class ContainerClosed:
+    """The container sent a Close frame. Without a code in it, `code` is 1005."""
+
+    code: int
+    reason: str
+
+
+class ContainerSocket:
+    """One open WebSocket. Make it with `open_container_socket`, end it with `close`.
+
+    `send` and `receive` may run in two tasks. TCP_NODELAY is on, as asyncio sets it.
+    """
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        protocol: ClientProtocol,
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._protocol = protocol
+        self._received: list[Frame] = []
+
+    async def handshake(self) -> None:
+        """Upgrade the connection.
+
+        Raises:
+            HandshakeRefused: The answer is an HTTP response without an upgrade.
+            ContainerLost: The connection ended, or the answer is not HTTP.
+        """
+        self._protocol.send_request(self._protocol.connect())
+        await self._flush()
+        response = None
+        while response is None:
+            data = await self._read()
+            for event in self._protocol.events_received():
+                if isinstance(event, Response):
+                    response = event
+                elif isinstance(event, Frame):
+                    self._received.append(event)
+            if not data:
+                break
+        if self._protocol.handshake_exc is None:
+            return
+        if response is not None and response.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
+            body = bytes(response.body or b"").decode(errors="replace")
+            raise HandshakeRefused(response.status_code, body)
+        raise ContainerLost(str(self._protocol.handshake_exc))
+
+    async def send(self, frame: Frame) -> None:
+        """Send one text, binary or continuation frame, waiting while the container does not read.
+
+        After the Close frame of either side, frames are dropped, as they would be by the peer.
+
+        Raises:
+            ContainerLost: The connection is broken.
+        """
+        try:
+            match frame.opcode:
+                case Opcode.TEXT:
+                    self._protocol.send_text(frame.data, frame.fin)
+                case Opcode.BINARY:
+                    self._protocol.send_binary(frame.data, frame.fin)
+                case _:
+                    self._protocol.send_continuation(frame.data, frame.fin)
+        except InvalidState:
+            return
+        await self._flush()
+
+    def ping(self) -> None:
+        """Send a Ping without waiting; its Pong comes out of `receive`."""
+        with contextlib.suppress(InvalidState):
+            self._protocol.send_ping(b"")
+            self._write_pending()
+
+    async def receive(self) -> Frame | ContainerClosed:
+        """Return the next data or Pong frame, or the container's Close.
+
+        Pings are answered here and not returned.
+
+        Raises:
+            ContainerLost: There was no Close frame.
+        """
+        while True:
+            while self._received:
+                frame = self._received.pop(0)
+                if frame.opcode is Opcode.CLOSE:
+                    close = self._protocol.close_rcvd
+                    if close is not None:
+                        return ContainerClosed(int(close.code), close.reason)
+                elif frame.opcode is not Opcode.PING:
+                    return frame
+            if self._protocol.parser_exc is not None:
+                raise ContainerLost(f"the connection to the container broke: {self._why()}")
+            data = await self._read()
+            self._received += [
+                event for event in self._protocol.events_received() if isinstance(event, Frame)
+            ]
+            # Pongs. Not drained: a container that is itself waiting to write must still be read.
+            self._write_pending()
+            if not data and not self._received and self._protocol.parser_exc is None:
+                raise ContainerLost("the connection to the container ended")
+
+    def start_closing(self, code: CloseCode, reason: str = "") -> None:
+        """Send a Close frame, unless one was sent; `receive` then returns the container's.
+
+        It does not wait, so that a container which reads no more can still be given up.
+        """
+        with contextlib.suppress(InvalidState):
+            self._protocol.send_close(code, reason)
+            self._write_pending()
+
+    def close(self) -> None:
+        """Give the connection up without waiting, telling the container 1001 where it can hear."""
+        self.start_closing(CloseCode.GOING_AWAY)
+        self._writer.close()
+
+    def _why(self) -> str:
+        error = self._protocol.parser_exc
+        return "end of stream" if isinstance(error, EOFError) else str(error)
+
+    async def _read(self) -> bytes:
+        """Read once into the protocol; `b""` at the end of the stream."""
+        try:
+            data = await self._reader.read(_READ_BYTES)
+        except OSError as error:
+            raise ContainerLost(f"the connection to the container broke: {error}") from error
+        if data:
+            self._protocol.receive_data(data)
+        else:
+            self._protocol.receive_eof()
+        return data
+
+    def _write_pending(self) -> None:
+        # Empty stands for a half-close, which is not needed: `close` closes both ways.
+        for data in self._protocol.data_to_send():
+            if data:
+                self._writer.write(data)
+
+    async def _flush(self) -> None:
+        self._write_pending()
+        try:
+            await self._writer.drain()
+        except OSError as error:
+            raise ContainerLost(f"the connection to the container broke: {error}") from error
+
+
+async def open_container_socket(url: str, timeout_s: float) -> ContainerSocket:
+    """Connect to `ws://host:port/path?query`.
+
+    Raises:
+        ContainerUnreachable: No connection or no answer within `timeout_s` seconds.
+        HandshakeRefused: The container refuses the WebSocket.
+        ContainerLost: The container hung up during the handshake.
+    """
+    uri = parse_uri(url)
+    try:
+        async with asyncio.timeout(timeout_s):
+            reader, writer = await asyncio.open_connection(uri.host, uri.port)
+            # An event carries at most this much, so a longer frame could not be forwarded.
+            protocol = ClientProtocol(uri, max_size=(None, MAX_PAYLOAD_BYTES))
+            socket = ContainerSocket(reader, writer, protocol)
+            try:
+                await socket.handshake()
+            except BaseException:
+                writer.close()
+                raise
+            return socket
+    except TimeoutError as error:
+        raise ContainerUnreachable(f"no answer within {timeout_s} s") from error
+    except ContainerLost:
+        raise
+    except OSError as error:
+        raise ContainerUnreachable(str(error)) from error

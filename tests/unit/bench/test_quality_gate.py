@@ -1,0 +1,139 @@
+"""The verdict on windows, from measures that are given, and the texts it is given on."""
+
+import re
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bench.quality_gate import Measured, Summary, Verdicts
+from kokoro_voice.text import MAX_PIECE_CHARS
+from kokoro_voice.voices import LANGUAGES
+
+ROOT = Path(__file__).parents[3]
+GOOD = Measured(
+    voice="af_heart",
+    language="en-us",
+    text="one two three four five six seven eight",
+    speed=1.0,
+    duration_s=3.0,
+    mel_db=0.9,
+    beginning_db=0.8,
+    loudness_db=0.7,
+    left_out_db=-55.0,
+    join_step_db=0.0,
+    snr_db=110.0,
+    heard_words=8,
+    wrong_words=0,
+    cost=1.1,
+)
+
+
+def texts(path: Path) -> dict[str, list[str]]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+GATE_TEXTS = texts(ROOT / "bench" / "quality_texts.toml")
+
+
+def test_what_keeps_the_limits_passes() -> None:
+    """A gate that never opens would be switched off."""
+    assert Summary.of([GOOD] * 20).failures() == []
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "problem"),
+    [
+        ("mel_db", 1.21, "mel_mean_db 1.21 > 1.2"),
+        ("beginning_db", 1.3, "beginning_mean_db 1.30 > 1.2"),
+        ("loudness_db", 1.1, "loudness_mean_db 1.10 > 1"),
+        ("left_out_db", -39.0, "left_out_db -39.00 > -40"),
+        ("join_step_db", 0.2, "join_step_db 0.20 > 0.1"),
+        ("snr_db", 49.0, "snr_db 49.0 < 50"),
+        ("mel_db", float("nan"), "mel_mean_db nan > 1.2"),
+        ("snr_db", float("nan"), "snr_db nan < 50"),
+    ],
+)
+def test_each_measure_is_held_to_its_limit(measure: str, value: float, problem: str) -> None:
+    """One that is measured and never judged would let the worst speech through."""
+    assert problem in Summary.of([replace(GOOD, **{measure: value})]).failures()
+
+
+def test_a_few_bad_utterances_fail_the_95th_percentile() -> None:
+    """A good mean must not excuse every tenth sentence."""
+    bad = replace(GOOD, mel_db=2.0, beginning_db=2.0, loudness_db=2.0)
+    assert Summary.of([GOOD] * 18 + [bad] * 2).failures() == [
+        "mel_95th_db 2.00 > 1.6",
+        "beginning_95th_db 2.00 > 1.6",
+        "loudness_95th_db 2.00 > 1.6",
+    ]
+
+
+def test_one_bad_join_fails_however_many_are_good() -> None:
+    """A click is heard every time; the mean over all joins would hide it."""
+    assert Summary.of([GOOD] * 99 + [replace(GOOD, join_step_db=0.5)]).failures()
+    assert Summary.of([GOOD] * 99 + [replace(GOOD, snr_db=30.0)]).failures()
+
+
+def test_words_are_judged_where_there_are_enough() -> None:
+    """One word of eight is 12 %, and whisper's doubt; four of four hundred are the limit."""
+    wrong = replace(GOOD, wrong_words=1)
+    assert Summary.of([wrong] * 3).failures() == []
+    assert Summary.of([GOOD] * 46 + [wrong] * 4).failures() == []
+    assert Summary.of([GOOD] * 45 + [wrong] * 5).failures() == ["5 of 400 words heard otherwise"]
+    deaf = Summary.of([replace(GOOD, heard_words=0)])
+    assert deaf.word_error_rate is None
+    assert deaf.failures() == []
+
+
+def test_a_voice_that_fails_is_named_though_its_language_passes() -> None:
+    """Windows are switched off by voice: an average over the language would not say whose."""
+    others = [replace(GOOD, voice=f"af_{number}") for number in range(20)]
+    verdicts = Verdicts.of([*others, replace(GOOD, voice="af_odd", mel_db=1.5)])
+    assert verdicts.failures() == ["af_odd: mel_mean_db 1.50 > 1.2"]
+    assert "| af_odd | 1 | 1.50 / 1.50 |" in verdicts.table()
+
+
+def test_a_voice_that_is_decoded_whole_may_fail_and_the_table_says_so() -> None:
+    """Guards against a gate that keeps failing for windows that nobody hears."""
+    others = [replace(GOOD, voice=f"af_{number}") for number in range(20)]
+    measured = [*others, replace(GOOD, voice="af_odd", mel_db=1.5)]
+    verdicts = Verdicts.of(measured, sentence_voices=["af_odd"])
+    assert verdicts.failures() == []
+    assert "| decoded whole: mel_mean_db 1.50 > 1.2 |" in verdicts.table()
+
+
+def test_other_speeds_are_judged_for_themselves() -> None:
+    """Mixed into the voices' figures they would be a fifth of a mean."""
+    slow = replace(GOOD, speed=0.75, mel_db=1.4)
+    verdicts = Verdicts.of([GOOD, GOOD, slow])
+    assert verdicts.failures() == ["speed 0.75: mel_mean_db 1.40 > 1.2"]
+    assert verdicts.voices["af_heart"].utterances == 2
+
+
+def test_every_served_language_has_sentences_that_windows_are_used_for() -> None:
+    """Short sentences, and pieces of long ones, are decoded otherwise than the gate means."""
+    assert GATE_TEXTS.keys() == set(LANGUAGES.values())
+    for sentences in GATE_TEXTS.values():
+        assert len(set(sentences)) == len(sentences) >= 8
+        for sentence in sentences:
+            assert len(sentence.split()) >= 8, sentence
+            assert len(sentence) <= MAX_PIECE_CHARS, sentence
+
+
+def test_no_sentence_was_calibrated_on() -> None:
+    """What the predictor was fitted to it predicts well; that would prove nothing."""
+    calibrated = {
+        bare(sentence)
+        for sentences in texts(ROOT / "container" / "calibration" / "texts.toml").values()
+        for sentence in sentences
+    }
+    assert calibrated
+    for sentences in GATE_TEXTS.values():
+        assert calibrated.isdisjoint(bare(sentence) for sentence in sentences)
+
+
+def bare(sentence: str) -> str:
+    """Without case and punctuation, which do not make another sentence."""
+    return " ".join(re.findall(r"\w+", sentence.lower()))

@@ -1,0 +1,145 @@
+"""The engine's thread: who gets it, and what is left of work that nobody waits for any more."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+import pytest_asyncio
+
+from kokoro_server.admission import Demand
+from kokoro_server.engine_queue import EngineQueue
+from kokoro_server.scheduler import Listener
+from kokoro_voice.onnx_graph import Stop
+
+
+def demand(arrived_s: float = 0.0) -> Demand:
+    """Of a listener who waits since then."""
+    listener = Listener()
+    listener.wants(arrived_s)
+    return Demand(listener, 1.0, arrived_s)
+
+
+class Gate:
+    """Work that runs until it is let go or stopped."""
+
+    def __init__(self) -> None:
+        self.running = threading.Event()
+        self.open = threading.Event()
+
+    def __call__(self, stop: Stop) -> str:
+        self.running.set()
+        while not self.open.wait(0.001):
+            if stop.options.terminate:
+                return "stopped"
+        return "let go"
+
+
+@pytest_asyncio.fixture
+async def queue() -> AsyncIterator[EngineQueue]:
+    queue = EngineQueue()
+    yield queue
+    await queue.close()
+
+
+async def running(queue: EngineQueue) -> tuple[Gate, asyncio.Task[str]]:
+    """A task whose work has the thread."""
+    gate = Gate()
+    task = asyncio.create_task(queue.run(demand(), gate))
+    assert await asyncio.to_thread(gate.running.wait, 10)
+    return gate, task
+
+
+def noting(name: str, notes: list[str]) -> Callable[[Stop], None]:
+    return lambda stop: notes.append(name)
+
+
+async def test_work_is_done_by_deadline_and_its_time_is_noted(queue: EngineQueue) -> None:
+    """Guards against a queue in order of arrival, and a real-time factor of nothing."""
+    gate, first = await running(queue)
+    done: list[str] = []
+    late, early = demand(5.0), demand(2.0)
+    others = [
+        asyncio.create_task(queue.run(late, noting("late", done))),
+        asyncio.create_task(queue.run(early, noting("early", done))),
+    ]
+    await asyncio.sleep(0)
+    assert queue.others_wait(early)
+    assert queue.others_wait(demand())
+    gate.open.set()
+    assert await first == "let go"
+    await asyncio.gather(*others)
+    assert done == ["early", "late"]
+    assert not queue.others_wait(early)
+    assert early.work_s > 0
+
+
+async def test_who_just_got_a_result_may_ask_for_more_before_the_next_is_picked(
+    queue: EngineQueue,
+) -> None:
+    """Guards against a newcomer whose first window waits for others because prosody came first."""
+    gate, _first = await running(queue)
+    done: list[str] = []
+
+    async def sentence() -> None:
+        mine = demand(1.0)
+        await queue.run(mine, noting("prosody", done))
+        for number in range(3):
+            await queue.run(mine, noting(f"window {number}", done))
+
+    others = [asyncio.create_task(queue.run(demand(2.0), noting("other", done))) for _ in range(2)]
+    await asyncio.gather(asyncio.create_task(sentence()), *others, asyncio.to_thread(gate.open.set))
+    assert done == ["prosody", "window 0", "window 1", "window 2", "other", "other"]
+
+
+async def test_what_fails_is_raised_and_the_next_is_done(queue: EngineQueue) -> None:
+    """Guards against an engine that stops for everybody after one error."""
+
+    def fail(stop: Stop) -> None:
+        raise ValueError("no such window")
+
+    with pytest.raises(ValueError, match="no such window"):
+        await queue.run(demand(), fail)
+    assert await queue.run(demand(), lambda stop: 3) == 3
+
+
+async def test_cancelled_while_it_waits_it_is_never_done(queue: EngineQueue) -> None:
+    """Guards against work for a client that is gone."""
+    gate, first = await running(queue)
+    done: list[str] = []
+    waiting = asyncio.create_task(queue.run(demand(), noting("cancelled", done)))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    gate.open.set()
+    await first
+    await queue.run(demand(), noting("next", done))
+    assert done == ["next"]
+
+
+async def test_cancelled_while_it_runs_it_is_stopped(queue: EngineQueue) -> None:
+    """Guards against an interrupted listener whose next words wait for the old ones."""
+    _gate, first = await running(queue)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert await queue.run(demand(), lambda stop: "next") == "next"
+
+
+async def test_closing_leaves_no_work_no_waiter_and_no_thread() -> None:
+    """Guards against a shutdown that hangs, or leaves somebody waiting for ever."""
+    before = set(threading.enumerate())
+    queue = EngineQueue()
+    _gate, first = await running(queue)
+    done: list[str] = []
+    waiting = asyncio.create_task(queue.run(demand(), noting("waiting", done)))
+    await asyncio.sleep(0)
+    await queue.close()
+    results = await asyncio.gather(first, waiting, return_exceptions=True)
+    assert [type(result) for result in results] == [asyncio.CancelledError] * 2
+    assert not done
+    left = set(threading.enumerate()) - before
+    assert not [thread for thread in left if thread.name.startswith("engine")]
+    with pytest.raises(RuntimeError, match="closed"):
+        await queue.run(demand(), noting("late", done))

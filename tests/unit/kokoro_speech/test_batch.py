@@ -1,0 +1,85 @@
+"""The batch route's audio: a WAV file whose header may not know its length."""
+
+import io
+import struct
+import wave
+
+import pytest
+from botocore.exceptions import ClientError
+
+from kokoro_speech.batch import describe, pcm_of_wav
+from kokoro_speech.errors import (
+    SpeechConnectionError,
+    SpeechContainerError,
+    SpeechError,
+    SpeechInputError,
+)
+
+SAMPLES = bytes(range(200))
+
+
+def wav(rate_hz: int = 24_000, channels: int = 1, sample_bytes: int = 2) -> bytes:
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setframerate(rate_hz)
+        writer.setnchannels(channels)
+        writer.setsampwidth(sample_bytes)
+        writer.writeframes(SAMPLES)
+    return file.getvalue()
+
+
+def test_the_header_does_not_become_a_click() -> None:
+    """44 bytes of header played as samples are audible."""
+    assert pcm_of_wav(wav()) == SAMPLES
+
+
+@pytest.mark.parametrize("size", [0xFFFFFFFF, 0x7FFFFFFF, 201])
+def test_a_streamed_header_with_an_unknown_length(size) -> None:
+    """A server that streams cannot know the length when it writes the header."""
+    data = wav()
+    streamed = data[:40] + struct.pack("<I", size) + data[44:]
+    assert pcm_of_wav(streamed) == SAMPLES
+
+
+def test_other_chunks_before_the_audio_are_passed_over() -> None:
+    data = wav()
+    extra = b"LIST" + struct.pack("<I", 3) + b"abc\0"
+    assert pcm_of_wav(data[:36] + extra + data[36:]) == SAMPLES
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b'{"error": "no"}',
+        wav()[:36],
+        wav(rate_hz=48_000),
+        wav(channels=2),
+        wav(sample_bytes=1),
+    ],
+)
+def test_anything_else_is_an_error_of_the_container(data) -> None:
+    """Played as 24 kHz mono it would be noise, or speech at the wrong pitch."""
+    with pytest.raises(SpeechContainerError, match="WAV"):
+        pcm_of_wav(data)
+
+
+@pytest.mark.parametrize(
+    ("code", "original", "wanted"),
+    [
+        ("ModelError", '{"code": "unknown_voice", "message": "no x"}', SpeechInputError),
+        ("ModelError", '{"code": "busy", "message": "x"}', SpeechContainerError),
+        ("ModelError", "", SpeechContainerError),
+        ("ModelError", "[1]", SpeechContainerError),
+        ("ModelError", '{"message": 7, "code": 1}', SpeechContainerError),
+        ("ValidationError", None, SpeechInputError),
+        ("AccessDeniedException", None, SpeechConnectionError),
+        ("ServiceUnavailable", None, SpeechConnectionError),
+    ],
+)
+def test_errors_name_the_part_that_failed(code, original, wanted) -> None:
+    """A wrong voice is no outage, and an outage is not the caller's mistake."""
+    response = {"Error": {"Code": code, "Message": "no x"}, "OriginalMessage": original}
+    error: SpeechError = describe(ClientError(response, "InvokeEndpoint"))
+    assert type(error) is wanted
+    assert str(error)

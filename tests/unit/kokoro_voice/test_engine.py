@@ -1,0 +1,111 @@
+"""Windows of the real model, one by one and several at once, equal the decoding of a whole."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench.speech_distance import snr_db
+from kokoro_voice.engine import FRAME_SAMPLES, Engine, Prosody, Statistics, Window
+from kokoro_voice.onnx_graph import BoundGraph, Graph, ModelError, Stop
+from kokoro_voice.voices import Voices
+from kokoro_voice.windows import SpokenFrames, Windows
+
+PHONEMES = "ðə kwˈɪk bɹˈWn fˈɑks."
+Sentence = tuple[Prosody, np.ndarray, Statistics]
+
+
+@pytest.fixture(scope="module")
+def engine(model_dir: Path) -> Engine:
+    return Engine(model_dir, threads=2)
+
+
+@pytest.fixture(scope="module")
+def sentences(engine: Engine) -> list[Sentence]:
+    """The same words by two voices, with what decoding them whole gives."""
+    voices = Voices(["af_heart", "bm_george"], "af_heart")
+    found = []
+    for name, speed in (("af_heart", 1.0), ("bm_george", 1.2)):
+        prosody = engine.prosody(PHONEMES, voices.resolve(name), speed, Stop())
+        found.append((prosody, *engine.whole(prosody, Stop())))
+    return found
+
+
+def tiles(frames: int) -> Iterator[tuple[int, int]]:
+    windows = Windows(SpokenFrames(0, 0, frames))
+    while (window := windows.next(longest_frames=24)) is not None:
+        yield window
+
+
+@pytest.mark.parametrize("speed", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("voice", ["af_heart", "bm_george", "hf_beta", "af_bella(2)+am_onyx(1)"])
+def test_speech_begins_where_the_energy_says(engine: Engine, voice: str, speed: float) -> None:
+    """A curve on another scale, or a late one: the first phoneme would be lost, or the first window
+    would be silent."""
+    names = ["af_heart", "bm_george", "hf_beta", "af_bella", "am_onyx"]
+    prosody = engine.prosody(PHONEMES, Voices(names, "af_heart").resolve(voice), speed, Stop())
+    whole, _ = engine.whole(prosody, Stop())
+    levels = np.square(whole.reshape(prosody.frames, FRAME_SAMPLES)).mean(axis=1)
+    levels_db = 10 * np.log10(levels / levels.max() + 1e-12)
+    spoken = SpokenFrames.of(prosody.token_frames, prosody.energy, last_sound=len(PHONEMES) - 2)
+    assert levels_db[: spoken.start].max(initial=-120) < -50
+    assert levels_db[: spoken.onset].max() > -50
+    assert spoken.onset - spoken.start <= 8
+
+
+def test_windows_put_together_equal_the_whole(engine: Engine, sentences: list[Sentence]) -> None:
+    """Guards against a step at a join, and against one frame too many or too few."""
+    prosody, whole, statistics = sentences[0]
+    made = [
+        engine.window(prosody, statistics, start, end, Stop())
+        for start, end in tiles(prosody.frames)
+    ]
+    assert len(made) > 2
+    assert snr_db(whole, np.concatenate(made)) >= 90
+
+
+def test_windows_of_two_sentences_in_one_run(engine: Engine, sentences: list[Sentence]) -> None:
+    """A batch must not mix the voices, and what does not fit together must be refused."""
+    windows = [Window(prosody, statistics, 20, 44) for prosody, _, statistics in sentences]
+    for made, (_, whole, _) in zip(engine.windows(windows, Stop()), sentences, strict=True):
+        assert snr_db(whole[FRAME_SAMPLES * 20 : FRAME_SAMPLES * 44], made) >= 90
+    uneven = [windows[0], Window(*sentences[1][::2], 20, 45)]
+    with pytest.raises(ValueError, match="different lengths"):
+        engine.windows(uneven, Stop())
+
+
+@pytest.mark.parametrize("start", [0, 3, 30])
+def test_more_context_for_fewer_shapes_changes_nothing(
+    engine: Engine, sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch, start: int
+) -> None:
+    """On a GPU windows are filled up; at the ends of a sentence there is little to fill with."""
+    prosody, whole, statistics = sentences[0]
+    end = min(start + 21, prosody.frames)
+    monkeypatch.setattr(engine, "_shape_step", 16)
+    first, last = engine._with_context(Window(prosody, statistics, start, end))
+    assert (last - first) % 16 == 0
+    made = engine.window(prosody, statistics, start, end, Stop())
+    assert snr_db(whole[FRAME_SAMPLES * start : FRAME_SAMPLES * end], made) >= 90
+
+
+def test_inputs_that_stay_in_place_are_replaced(
+    engine: Engine, sentences: list[Sentence], model_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bound inputs that are not updated would say the first window for ever."""
+    # The one that a GPU runs.
+    graph = Graph(model_dir / "generator.onnx", threads=2, provider="cpu")
+    monkeypatch.setattr(engine, "_generator", graph)
+    windows = [Window(sentences[0][0], sentences[0][2], start, start + 12) for start in (20, 40)]
+    expected = [engine.windows([window], Stop())[0] for window in windows]
+    monkeypatch.setattr(engine, "_generator", BoundGraph(graph, "cpu"))
+    made = [engine.windows([window], Stop())[0] for window in [*windows, windows[0]]]
+    for one, other in zip(made, [*expected, expected[0]], strict=True):
+        assert snr_db(other, one) >= 90
+
+
+@pytest.mark.parametrize("provider", ["cuda", "cuda-graphs", "tensorrt"])
+def test_no_gpu_is_an_error(model_dir: Path, provider: str) -> None:
+    """ONNX Runtime would fall back to the CPU and say so in a log nobody reads."""
+    with pytest.raises(ModelError, match="is not active"):
+        Graph(model_dir / "generator.onnx", threads=1, provider=provider)

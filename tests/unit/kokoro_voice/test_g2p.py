@@ -1,0 +1,86 @@
+"""Pronunciation by the real misaki and espeak-ng."""
+
+import pytest
+
+from kokoro_voice.g2p import Pronouncer
+from kokoro_voice.voices import LANGUAGES
+
+
+@pytest.fixture(scope="module")
+def pronouncer() -> Pronouncer:
+    return Pronouncer()
+
+
+@pytest.mark.parametrize(
+    ("text", "phonemes"),
+    [
+        ("Hello there.", "həlˈO ðˈɛɹ."),
+        ("$5.30", "fˈIv dˈɑləɹz ænd θˈɜɹTi sˈɛnts"),
+        ("[Kokoro](/kˈOkəɹO/) speaks.", "kˈOkəɹO spˈiks."),
+        ("...", "..."),
+    ],
+)
+def test_english_is_pronounced_as_kokoro_was_trained(
+    pronouncer: Pronouncer, text: str, phonemes: str
+) -> None:
+    """Guards against falling back to espeak's alphabet for everything."""
+    assert pronouncer.phonemes(text, "en-us") == phonemes
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Hello there.", [("Hello", "həlˈO "), ("there.", "ðˈɛɹ.")]),
+        ("Dr. Ox's $5.30, (yes)", [
+            ("Dr.", "dˈɑktəɹ "),
+            ("Ox's", "ˈɑksᵻz "),
+            ("$5.30,", "fˈIv dˈɑləɹz ænd θˈɜɹTi sˈɛnts, "),
+            ("(yes)", "(jˈɛs)"),
+        ]),
+        ("Oh - no", [("Oh", "ˈO "), ("-", " "), ("no", "nˈO")]),
+        ("A [New York](/nu jˈɔɹk/)!", [("A", "ɐ "), ("New York!", "nu jˈɔɹk!")]),
+    ],
+)  # fmt: skip
+def test_english_words_have_their_own_phonemes(
+    pronouncer: Pronouncer, text: str, words: list[tuple[str, str]]
+) -> None:
+    """Guards against times of the neighbour, and captions without their punctuation."""
+    told = pronouncer.words(text, "en-us")
+    assert [(word.text, word.phonemes) for word in told] == words
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        ("es", "¿Cómo estás? Bien.", [
+            ("¿Cómo", "¿kˈomo "), ("estás?", "estˈas? "), ("Bien.", "bjˈen."),
+        ]),
+        ("es", "[Hola](/xxx/), sí.", [("Hola,", "ˈola, "), ("sí.", "sˈi.")]),
+        ("fr-fr", "– «Oui», monsieur !", [("– «Oui»,", "“wˈi”, "), ("monsieur !", "məsjˈø !")]),
+        ("pt-br", "Custa R$ 20,50.", [
+            ("Custa", "kˈustæ "), ("R$", "xeˈW"), ("20,50.", " dˈolar vˈiŋʧy,sˌiŋkwˈAŋtæ."),
+        ]),
+    ],
+)  # fmt: skip
+def test_other_languages_share_their_phonemes_out(
+    pronouncer: Pronouncer, language: str, text: str, words: list[tuple[str, str]]
+) -> None:
+    """Guards against a shift by one word for a lone dash, and lost words where counts differ."""
+    told = pronouncer.words(text, language)
+    assert [(word.text, word.phonemes) for word in told] == words
+
+
+def test_words_in_no_dictionary_are_pronounced_too(pronouncer: Pronouncer) -> None:
+    """Guards against silence in place of unknown words: espeak-ng is behind misaki."""
+    assert pronouncer.phonemes("Zyxqwv.", "en-us") != "."
+
+
+def test_british_and_american_differ(pronouncer: Pronouncer) -> None:
+    """Guards against one accent for all English voices."""
+    assert pronouncer.phonemes("tomato", "en-gb") != pronouncer.phonemes("tomato", "en-us")
+
+
+@pytest.mark.parametrize("language", sorted(set(LANGUAGES.values())))
+def test_every_served_language_is_there(pronouncer: Pronouncer, language: str) -> None:
+    """Guards against a voice whose language espeak does not know by that name."""
+    assert len(pronouncer.phonemes("banana", language)) > 4

@@ -1,0 +1,189 @@
+"""The table of statistics: its file, what it refuses, and how it learns a voice."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kokoro_voice.engine import Prosody, Statistics
+from kokoro_voice.norm_statistics import (
+    LEARNED_VOICES,
+    SENTENCES_TO_LEARN,
+    Basis,
+    Provenance,
+    Regression,
+    StatisticsTable,
+)
+from kokoro_voice.onnx_graph import ModelError
+from kokoro_voice.voices import Voice
+from kokoro_voice.windows import SHORT_FRAMES
+
+CHANNELS, RECTIFIED, SQUARED, RANK = 6, 4, 2, 3
+CONTENT = 512 + RECTIFIED + SQUARED + 3 * 22
+KNOWN, NEW = Voice("af_heart", (("af_heart", 1.0),)), Voice("af_mine", (("af_mine", 1.0),))
+PROVENANCE: dict[str, Any] = {
+    "date": "2026-01-01",
+    "model_sha256": "ab" * 32,
+    "texts_sha256": "cd" * 32,
+    "versions": {"numpy": "2"},
+    "voices": ["af_heart"],
+    "sentences": 40,
+    "speeds": [1.0],
+    "mean_error": 0.01,
+    "variance_error_db": 0.1,
+    "variance_error_p95_db": 0.2,
+}
+
+
+def made_table() -> StatisticsTable:
+    """Small, and of random numbers: whatever it predicts is right."""
+    random = np.random.default_rng(1)
+
+    def array(*shape: int) -> Any:
+        return random.normal(0, 0.3, shape).astype(np.float32)
+
+    basis = Basis(
+        style_mean=array(128),
+        style_scale=np.ones(128, np.float32),
+        content_mean=array(CONTENT),
+        content_scale=np.ones(CONTENT, np.float32),
+    )
+    variables = 1 + 1 + 128 + 128 + CONTENT
+    regression = Regression(
+        basis,
+        weights=array(variables, RANK) / 30,
+        components=array(RANK, 2 * CHANNELS),
+        mean=array(CHANNELS),
+        deviation=np.exp(array(CHANNELS)),
+    )
+    provenance = Provenance.model_validate(PROVENANCE)
+    return StatisticsTable(
+        provenance, array(512, RECTIFIED + SQUARED), array(RECTIFIED), regression
+    )
+
+
+def sentence(seed: int, frames: int = SHORT_FRAMES) -> Prosody:
+    random = np.random.default_rng(seed)
+    return Prosody(
+        token_frames=np.array([5, frames - 10, 5]),
+        energy=np.zeros(2 * frames, np.float32),
+        features=random.normal(0, 1, (1, 512, 2 * frames)).astype(np.float32),
+        harmonics=random.normal(0, 1, (1, 22, 120 * frames + 1)).astype(np.float32),
+        gain=np.zeros((1, 1, 1), np.float32),
+        bias=np.zeros((1, 1, 1), np.float32),
+        style=np.full(256, 0.1, np.float32),
+    )
+
+
+def predicted(table: StatisticsTable, prosody: Prosody, voice: Voice = KNOWN) -> Statistics:
+    statistics = table.predict(prosody, voice)
+    assert statistics is not None
+    return statistics
+
+
+def test_the_file_holds_all_of_it(tmp_path: Path) -> None:
+    """Half precision may cost a little; a matrix that is left out or turned around, everything."""
+    path = tmp_path / "table.npz"
+    table = made_table()
+    table.save(path)
+    loaded = StatisticsTable.load(path, PROVENANCE["model_sha256"])
+    assert loaded.provenance == table.provenance
+    before, after = (predicted(each, sentence(0)) for each in (table, loaded))
+    assert after.mean.dtype == after.variance.dtype == np.float32
+    np.testing.assert_allclose(after.mean, before.mean, atol=0.02)
+    np.testing.assert_allclose(after.variance, before.variance, rtol=0.02)
+
+
+def test_a_table_of_another_model_is_refused(tmp_path: Path) -> None:
+    """Its predictions would make speech of this model sound wrong, without any error."""
+    path = tmp_path / "table.npz"
+    made_table().save(path)
+    with pytest.raises(ModelError, match=r"calibrated for .*abababababab.*make calibrate"):
+        StatisticsTable.load(path, "ef" * 32)
+
+
+def rewrite(path: Path, **changes: Any) -> None:
+    """Replace or add arrays; those that are None are left out."""
+    with np.load(path) as arrays:
+        content = dict(arrays) | changes
+    np.savez(path, **{name: array for name, array in content.items() if array is not None})
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"weights": None}, "weights"),
+        ({"provenance": None}, "provenance"),
+        ({"gains": np.zeros(3)}, "gains"),
+        ({"provenance": json.dumps(PROVENANCE | {"colour": "red"})}, "colour"),
+    ],
+)
+def test_a_file_with_other_keys_is_refused(
+    tmp_path: Path, changes: dict[str, Any], named: str
+) -> None:
+    """A table of another version of the code must not be half understood."""
+    path = tmp_path / "table.npz"
+    made_table().save(path)
+    rewrite(path, **changes)
+    with pytest.raises(ModelError, match=named):
+        StatisticsTable.load(path, PROVENANCE["model_sha256"])
+
+
+@pytest.mark.parametrize("content", [None, b"", b"not a table"])
+def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes | None) -> None:
+    """The server must say which file it is, not end with a traceback of zipfile's."""
+    path = tmp_path / "table.npz"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ModelError, match=r"table\.npz"):
+        StatisticsTable.load(path, PROVENANCE["model_sha256"])
+
+
+def off_by(offset: float, table: StatisticsTable, prosody: Prosody) -> Statistics:
+    """What is true of a voice whose means the table predicts too low, all by `offset`."""
+    statistics = predicted(table, prosody)
+    return Statistics(statistics.mean + np.float32(offset), statistics.variance)
+
+
+def test_a_voice_without_calibration_is_predicted_once_it_is_learned() -> None:
+    """Predicted at once, such a voice sounds wrong; never predicted, it never streams."""
+    table = made_table()
+    for seed in range(SENTENCES_TO_LEARN):
+        assert table.predict(sentence(seed), NEW) is None
+        table.learn(sentence(seed), NEW, off_by(0.5, table, sentence(seed)))
+    true = off_by(0.5, table, sentence(9))
+    learned = predicted(table, sentence(9), NEW)
+    np.testing.assert_allclose(learned.mean, true.mean, atol=0.1)
+    np.testing.assert_allclose(learned.variance, true.variance, rtol=0.1)
+
+
+def test_short_sentences_are_not_learned() -> None:
+    """Decoded whole for ever, they would push out what the prediction of longer ones needs."""
+    table = made_table()
+    for seed in range(2 * SENTENCES_TO_LEARN):
+        said = sentence(seed, SHORT_FRAMES - 1)
+        table.learn(said, NEW, off_by(0.5, table, said))
+    assert table.predict(sentence(9), NEW) is None
+
+
+def test_a_calibrated_voice_stays_as_it_is() -> None:
+    """Whole decodes of short sentences must not pull a voice away from its calibration."""
+    table = made_table()
+    before = predicted(table, sentence(0))
+    for seed in range(SENTENCES_TO_LEARN):
+        table.learn(sentence(seed), KNOWN, off_by(3.0, table, sentence(seed)))
+    np.testing.assert_array_equal(predicted(table, sentence(0)).mean, before.mean)
+
+
+def test_what_is_learned_is_bounded() -> None:
+    """Every mix that anyone asks for is a voice: the oldest must go, or memory grows for ever."""
+    table, said = made_table(), sentence(0)
+    true = off_by(0.5, table, said)
+    voices = [Voice(f"af_{number}", ()) for number in range(LEARNED_VOICES + 2)]
+    for voice in voices:
+        for _ in range(SENTENCES_TO_LEARN):
+            table.learn(said, voice, true)
+    known = [table.predict(said, voice) is not None for voice in voices]
+    assert known == [False, False] + [True] * LEARNED_VOICES

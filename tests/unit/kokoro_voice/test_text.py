@@ -1,0 +1,80 @@
+"""Splitting text into pieces to speak."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kokoro_voice.text import (
+    CLAUSE_PAUSE_S,
+    MAX_PIECE_CHARS,
+    SENTENCE_PAUSE_S,
+    WORD_PAUSE_S,
+    pieces,
+)
+
+
+def texts(text: str) -> list[str]:
+    return [piece.text for piece in pieces(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ("Dr. Smith met J. K. Doe. They spoke.", ["Dr. Smith met J. K. Doe.", "They spoke."]),
+        ("So am I. Then go.", ["So am I.", "Then go."]),
+        ("It rained, etc. Then it stopped.", ["It rained, etc.", "Then it stopped."]),
+        ("It costs $5.30 at 9.30 a.m. today.", ["It costs $5.30 at 9.30 a.m. today."]),
+        ("“Stop!” she said. “Go.” He went.", ["“Stop!” she said.", "“Go.”", "He went."]),
+        ("A heading\n\nwrapped\nlines here", ["A heading", "wrapped lines here"]),
+        ("Wait... what?  Oh.", ["Wait... what?", "Oh."]),
+        (" \n ", []),
+        ("Hi [Dr. No. Yes](/nˈO. jˈɛs, nˈO/). Oh.", ["Hi [Dr. No. Yes](/nˈO. jˈɛs, nˈO/).", "Oh."]),
+    ],
+)
+def test_sentences_end_where_a_reader_would_pause(text: str, expected: list[str]) -> None:
+    """Guards against a break after a title or in a number, and against none after etc."""
+    assert texts(text) == expected
+
+
+def test_emoji_and_control_characters_are_dropped_and_signs_stay() -> None:
+    """Guards against espeak reading out 'smiling face with smiling eyes'."""
+    assert texts("Hello 😊👍🏽 🇫🇷 1️⃣ © 2026 ❤️ end\x00\u200b.") == ["Hello 1 © 2026 end."]
+    assert texts("😊") == []
+
+
+def test_a_long_sentence_is_split_at_clauses() -> None:
+    """Guards against a first piece that takes many seconds to make."""
+    clause = "the boats came back to the harbor after a long day,"
+    long = " ".join([clause] * 12)
+    split = list(pieces(long))
+    assert " ".join(piece.text for piece in split) == long
+    assert all(len(piece.text) <= MAX_PIECE_CHARS for piece in split)
+    assert {piece.pause_s for piece in split[:-1]} == {CLAUSE_PAUSE_S}
+    assert split[-1].pause_s == SENTENCE_PAUSE_S
+
+
+def test_a_word_with_its_phonemes_is_never_cut() -> None:
+    """Guards against a voice that reads out half a bracket and the slashes in it."""
+    word = "[New York, New York](/nu jˈɔɹk, nu jˈɔɹk/)"
+    split = texts(" ".join([word] * 40))
+    assert len(split) > 1
+    assert " ".join(split) == " ".join([word] * 40)
+    assert all(piece.startswith("[") and piece.endswith(")") for piece in split)
+
+
+def test_words_without_punctuation_are_split_between_words() -> None:
+    """Guards against losing words, and against pauses inside a phrase."""
+    words = " ".join(f"word{number}" for number in range(150))
+    split = list(pieces(words))
+    assert " ".join(piece.text for piece in split) == words
+    assert {piece.pause_s for piece in split[:-1]} == {WORD_PAUSE_S}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="abcD .,!?;\n'\"-12[](/)", max_size=1500))
+def test_nothing_is_lost_whatever_the_text(text: str) -> None:
+    """Guards against a cut that drops a character or makes a piece too long, or empty."""
+    split = texts(text)
+    assert "".join("".join(split).split()) == "".join(text.split())
+    assert all(0 < len(piece) <= MAX_PIECE_CHARS for piece in split)

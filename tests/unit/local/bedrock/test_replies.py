@@ -1,0 +1,67 @@
+"""The Bedrock stand-in's replies have to be heard and measured by other tests."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from local.bedrock.converse import DEFAULT_FIRST_TOKEN_S, DEFAULT_TOKENS_PER_S
+from local.bedrock.replies import Reply, choose_reply, load_replies, tokens
+
+REPLIES = load_replies()
+
+
+def sentences(text: str) -> list[str]:
+    return re.findall(r"[^.!?]+[.!?]", text)
+
+
+@pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: reply.text[:20])
+def test_replies_can_be_compared_with_what_is_heard(reply: Reply) -> None:
+    """Digits and unusual sentences make a word error rate count the spelling, not the speech."""
+    spoken = sentences(reply.text)
+    assert 2 <= len(spoken) <= 8
+    assert "".join(spoken) == reply.text
+    assert not re.search(r"\d|\n|  ", reply.text)
+    assert all(8 <= len(sentence.split()) <= 16 for sentence in spoken)
+
+
+@pytest.mark.parametrize(
+    "reply", [r for r in REPLIES if len(sentences(r.text)) > 2], ids=lambda reply: reply.text[:20]
+)
+def test_writing_outlasts_the_first_sentences_speech(reply: Reply) -> None:
+    """Otherwise speaking early would show no gain.
+
+    The speech of a sentence is taken to start a second after its last word and to have 2.8 words
+    a second.
+    """
+    first = sentences(reply.text)[0]
+    spoken_by_s = (
+        DEFAULT_FIRST_TOKEN_S
+        + len(tokens(first)) / DEFAULT_TOKENS_PER_S
+        + 1.0
+        + len(first.split()) / 2.8
+    )
+    written_by_s = DEFAULT_FIRST_TOKEN_S + len(tokens(reply.text)) / DEFAULT_TOKENS_PER_S
+    assert written_by_s > spoken_by_s
+
+
+def test_the_prompts_words_choose_the_reply() -> None:
+    harbor = choose_reply(REPLIES, "Tell me about the HARBOR.")
+    assert "harbor" in harbor
+    assert len(sentences(harbor)) >= 5
+    assert choose_reply(REPLIES, "Is there a train?") != harbor
+    # A word is not found inside another one: "portrait" has no "port".
+    default = choose_reply(REPLIES, "Paint a portrait.")
+    assert default == choose_reply(REPLIES, "") == REPLIES[-1].text
+    assert 4 <= len(sentences(default)) <= 5
+
+
+@given(st.text())
+def test_tokens_together_are_the_text(text: str) -> None:
+    """A lost space or newline is a difference to the scripted text."""
+    assert "".join(tokens(text)) == text
+
+
+def test_tokens_are_words_with_their_space_and_long_ones_in_two() -> None:
+    assert tokens("The lighthouse is on.") == ["The", " ligh", "thouse", " is", " on."]

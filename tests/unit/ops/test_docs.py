@@ -1,0 +1,45 @@
+"""docs/operations.md: its commands exist, and every alarm is in it."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from ops.__main__ import parser
+
+ROOT = Path(__file__).parents[3]
+DOCUMENT = (ROOT / "docs/operations.md").read_text()
+COMMANDS = sorted(set(re.findall(r"python -m ops ([a-z]+ --env dev[^`\n]*)", DOCUMENT)))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_commands_are_understood(command: str) -> None:
+    """A renamed option is found out at night, by whoever is on call."""
+    assert parser().parse_args(shlex.split(command)).env == "dev"
+
+
+def test_every_command_is_described() -> None:
+    described = {command.split()[0] for command in COMMANDS}
+    assert described == {"preflight", "smoke", "presign", "capacity", "cost", "orphans"}
+
+
+def test_every_alarm_is_described() -> None:
+    """The alarms as the endpoint names them, each a row with what to do."""
+    source = (ROOT / "stacks/constructs/kokoro_endpoint.py").read_text()
+    alarms = set(re.findall(r'"(\w+)Alarm"', source))
+    assert {"FirstAudio", "Errors", "MidStreamErrors"} <= alarms
+    rows = re.findall(r"^\| ([\w-]+)", DOCUMENT, re.MULTILINE)
+    names = {re.sub(r"\W", "", row).lower() for row in rows}
+    assert {alarm.lower() for alarm in alarms} <= names
+
+
+def test_the_dashboards_graphs_are_called_by_their_names() -> None:
+    source = (ROOT / "stacks/observability.py").read_text()
+    for title in re.findall(r'"((?:Open|Seconds)[^"\n]+)"', DOCUMENT):
+        assert f'"{title}"' in source, title
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#]+)", DOCUMENT):
+        assert (ROOT / "docs" / target).exists(), target

@@ -1,0 +1,234 @@
+"""`ops smoke` without anything to speak to: what is deployed against what is in service."""
+
+import array
+import io
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from botocore.response import StreamingBody
+from botocore.stub import Stubber
+from moto import mock_aws
+
+from kokoro_speech.errors import SpeechConnectionError
+from ops import smoke
+from ops.agentcore import QUALIFIER, AgentError, AgentRuntime
+from ops.speaking import Heard
+from stacks.settings import load
+from tests.control_plane import deploy, simulated_endpoint
+from tests.recorded import RecordedAccount
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def account() -> Iterator[RecordedAccount]:
+    with mock_aws():
+        yield RecordedAccount(load("dev"))
+
+
+def test_a_deployed_endpoint_is_in_service_on_what_was_deployed(account: RecordedAccount) -> None:
+    deploy(account)
+    (finding,) = smoke.check_endpoint(account)
+    assert finding.verdict == "ok", finding
+
+
+def test_an_endpoint_on_its_old_configuration_is_a_problem(account: RecordedAccount) -> None:
+    """After a rollback the endpoint is InService, and CloudFormation may say so, too."""
+    deployed = deploy(account)
+    simulated_endpoint(account).endpoint_config_name = "older"  # as a rollback does
+    (finding,) = smoke.check_endpoint(account)
+    assert finding.verdict == "problem"
+    assert "InService on older" in finding.detail
+    assert f"{deployed} was deployed" in finding.detail
+    assert "taken back" in finding.next_step
+
+
+def test_no_endpoint_is_told_with_how_to_deploy(account: RecordedAccount) -> None:
+    (finding,) = smoke.check_endpoint(account)
+    assert finding.verdict == "problem"
+    assert finding.next_step == 'make cdk ARGS="deploy -c env=dev --all"'
+
+
+def test_a_rollout_is_waited_for_with_progress(
+    account: RecordedAccount, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A wait without a sign of life is taken for a hang, and ended."""
+    deploy(account)
+    endpoint = simulated_endpoint(account)
+    endpoint.endpoint_status = "Updating"
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 2:
+            endpoint.endpoint_status = "InService"
+
+    (finding,) = smoke.check_endpoint(account, wait_s=600, sleep=sleep)
+    assert finding.verdict == "ok"
+    assert capsys.readouterr().out.splitlines() == [
+        "         endpoint kokoro-dev is Updating, 0 s",
+        "         endpoint kokoro-dev is Updating, 15 s",
+    ]
+    assert slept == [smoke.POLL_S] * 2
+
+
+def test_a_deploy_that_was_rolled_back_as_a_whole_is_a_problem() -> None:
+    """CloudFormation follows the endpoint back, and then both name the old configuration."""
+    finding = smoke.compare_configs(
+        "e",
+        status="InService",
+        in_service="old",
+        deployed=["old"],
+        stack_status="UPDATE_ROLLBACK_COMPLETE",
+    )
+    assert finding.verdict == "problem"
+    assert "as before the last deploy" in finding.detail
+
+
+def test_the_wait_has_an_end() -> None:
+    finding = smoke.compare_configs("e", status="Updating", in_service="old", deployed=["new"])
+    assert finding.verdict == "problem"
+    assert "--wait" in finding.next_step
+
+
+def test_a_failed_endpoint_is_told_with_what_to_do() -> None:
+    """`Failed` alone sends people to the console."""
+    finding = smoke.compare_configs(
+        "e",
+        status="Failed",
+        in_service="c",
+        deployed=["c"],
+        failure="The primary container for production variant AllTraffic did not pass the ping "
+        "health check. Please check CloudWatch logs for this endpoint.",
+    )
+    assert finding.verdict == "problem"
+    assert "CUDA major" in finding.next_step
+
+
+def test_a_failed_endpoint_may_give_no_reason(account: RecordedAccount) -> None:
+    deploy(account)
+    simulated_endpoint(account).endpoint_status = "Failed"
+    (finding,) = smoke.check_endpoint(account)
+    assert finding.detail == "is Failed: no reason given"
+    assert "/aws/sagemaker/Endpoints/kokoro-dev" in finding.next_step
+
+
+def test_a_stack_without_a_configuration_is_half_made() -> None:
+    finding = smoke.compare_configs("e", status="InService", in_service="c", deployed=[])
+    assert finding.verdict == "problem"
+
+
+def test_physical_ids_are_arns_or_names() -> None:
+    """CloudFormation gives a configuration's ARN, DescribeEndpoint its name."""
+    arn = "arn:aws:sagemaker:us-east-1:111122223333:endpoint-config/config-abc"
+    assert smoke.name_of_arn(arn) == smoke.name_of_arn("config-abc") == "config-abc"
+
+
+def test_no_runtime_is_told(account: RecordedAccount) -> None:
+    (finding,) = smoke.check_agent(account, qualifier=QUALIFIER, token=None)
+    assert finding.verdict == "problem"
+    assert "voice_agent_dev" in finding.subject
+
+
+def test_an_agent_that_takes_tokens_is_not_asked_without_one(account: RecordedAccount) -> None:
+    """403 from AgentCore would send people to IAM."""
+    deploy(account)
+    agent = account.settings.agent.model_copy(update={"auth": "jwt"})
+    account.settings = account.settings.model_copy(update={"agent": agent})
+    (finding,) = smoke.check_agent(account, qualifier=QUALIFIER, token=None)
+    assert finding.verdict == "problem"
+    assert "VOICE_AGENT_TOKEN" in finding.next_step
+
+
+def pcm(value: int, seconds: float) -> bytes:
+    return array.array("h", [value, -value] * int(seconds * 12_000)).tobytes()
+
+
+def test_speech_is_audible_and_long_enough() -> None:
+    """An endpoint that answers with silence, or with a click, answers 200."""
+    assert Heard(pcm(8000, 1.0), 0.2).problem() == ""
+    assert "silence" in Heard(pcm(3, 1.0), 0.2).problem()
+    assert "only 0.10 s" in Heard(pcm(8000, 0.1), 0.2).problem()
+    assert "only 0.00 s" in Heard(b"", None).problem()
+
+
+def test_parts_without_a_data_type_are_told(
+    account: RecordedAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The API's model says it comes back; nobody has published that it does."""
+
+    async def speak(*_: object) -> tuple[Heard, Counter[str]]:
+        return Heard(pcm(8000, 1.0), 0.2), Counter({"none": 3})
+
+    monkeypatch.setattr(smoke, "speak", speak)
+    spoke, warned = smoke.check_bidirectional(account)
+    assert (spoke.verdict, warned.verdict) == ("ok", "warning")
+    assert "3 × none" in spoke.detail
+
+
+def test_what_cannot_be_reached_is_told_and_the_rest_goes_on(
+    account: RecordedAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Port 8443 closed is the commonest reason for a bidirectional stream that does not open."""
+
+    async def speak(*_: object) -> tuple[Heard, Counter[str]]:
+        raise SpeechConnectionError("SageMaker runtime: connection timed out")
+
+    monkeypatch.setattr(smoke, "speak", speak)
+    monkeypatch.setattr(smoke, "check_batch", lambda _: iter(()))
+    findings = list(smoke.smoke(account, qualifier=QUALIFIER))
+    assert [finding.verdict for finding in findings] == ["problem"] * 3
+    assert "8443" in findings[1].next_step
+
+
+def test_a_replys_first_audio_is_counted_from_asking() -> None:
+    times = iter([10.0, 10.4, 99.0])
+    events = [
+        {"type": "agent_start"},
+        {"type": "audio", "data": pcm(8000, 0.5)},
+        {"type": "audio", "data": pcm(8000, 0.5)},
+        {"type": "agent_end"},
+    ]
+    finding = smoke.listen("agent", iter(events), "log", lambda: next(times))
+    assert finding.detail == "1.0 s of speech, first audio after 0.40 s"
+
+
+def test_an_agents_error_is_told_with_its_code() -> None:
+    """A reply may end in order and have said nothing but an error."""
+    events = [
+        {"type": "error", "code": "speech_connection", "message": "SageMaker runtime: refused"},
+        {"type": "agent_end"},
+    ]
+    finding = smoke.listen("agent", iter(events), "log")
+    assert (finding.verdict, finding.detail) == (
+        "problem",
+        "speech_connection: SageMaker runtime: refused",
+    )
+
+
+def test_a_refused_prompt_is_not_waited_on() -> None:
+    def events() -> Iterator[dict[str, object]]:
+        yield {"type": "error", "code": "invalid", "message": "prompt: too long"}
+        raise AssertionError("read on after a refusal")
+
+    assert smoke.listen("agent", events(), "log").verdict == "problem"
+
+
+def test_an_answer_cut_off_is_no_reply(account: RecordedAccount) -> None:
+    """A stream that ends without `agent_end` lost something, whatever was heard."""
+    arn = "arn:aws:bedrock-agentcore:us-east-1:111122223333:runtime/voice_agent_dev-0123456789"
+    agent = AgentRuntime(account, arn)
+    line = b'data: {"type": "agent_start", "request_id": "1", "mode": "bidi"}\n\n'
+    body = StreamingBody(io.BytesIO(line), len(line))
+    with Stubber(agent._client) as stub:
+        answer = {"contentType": "text/event-stream", "response": body, "statusCode": 200}
+        stub.add_response("invoke_agent_runtime", answer)
+        with pytest.raises(AgentError, match="agent_end"):
+            list(agent.ask_sse("hello", "s" * 33))
+
+
+def test_the_qualifier_is_the_stacks() -> None:
+    """Callers are allowed to invoke that endpoint of the runtime, not another."""
+    assert f'LIVE = "{QUALIFIER}"' in (ROOT / "stacks/agent.py").read_text()
