@@ -3,8 +3,8 @@
     python -m bench.gpu [--providers cuda cuda-graphs …] [--small] [--out bench/results/gpu.md]
 
 Needs an environment with ``container/requirements-gpu.txt`` and, to build the model,
-``container/kokoro_model/requirements.txt``. With ``--providers cpu --small`` it runs anywhere, which
-shows that it works and nothing else.
+``container/kokoro_model/requirements.txt``. With ``--providers cpu --small`` it runs anywhere,
+which shows that it works and nothing else.
 """
 
 import argparse
