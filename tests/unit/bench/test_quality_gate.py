@@ -126,7 +126,7 @@ def test_no_sentence_was_calibrated_on() -> None:
     """What the predictor was fitted to it predicts well; that would prove nothing."""
     calibrated = {
         bare(sentence)
-        for sentences in texts(ROOT / "container" / "calibration" / "texts.toml").values()
+        for sentences in texts(ROOT / "container" / "kokoro_calibration" / "texts.toml").values()
         for sentence in sentences
     }
     assert calibrated
