@@ -120,7 +120,7 @@ def test_a_failed_rebuild_leaves_the_directory_as_it_was(
     assert contents(copy_of_model) == before
     assert sorted(entry.name for entry in copy_of_model.parent.iterdir()) == [
         ".model.lock",
-        "kokoro_model",
+        "model",
     ]
 
 
@@ -179,5 +179,5 @@ def test_two_builds_at_once_repair_a_damaged_model(copy_of_model: Path) -> None:
     assert find_damage(copy_of_model) is None
     assert sorted(entry.name for entry in copy_of_model.parent.iterdir()) == [
         ".model.lock",
-        "kokoro_model",
+        "model",
     ]
