@@ -32,7 +32,7 @@ def test_every_guess_of_the_stand_in_is_listed() -> None:
     """A guess that only the code knows of is taken for AWS's behaviour by the next reader."""
     marked = {
         path.name: len(re.findall(r"# Guess: |: a guess", path.read_text()))
-        for path in (ROOT / "local").glob("*.py")
+        for path in (ROOT / "local").rglob("*.py")
     }
     listed = re.findall(r"^\| \[(\w+\.py)\]", DOCUMENT, re.MULTILINE)
     assert {name: listed.count(name) for name in listed} == {
