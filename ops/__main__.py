@@ -6,9 +6,9 @@ import os
 import sys
 from pathlib import Path
 
-from ops.agentcore import QUALIFIER
 from ops.aws import AWS_ERRORS, OpsError, connect, explain
 from ops.findings import report
+from stacks.names import QUALIFIER
 from stacks.settings import Settings, SettingsError, load
 
 # `agent/` is an image's build context, not an installed package.
@@ -67,7 +67,7 @@ def _capacity(settings: Settings, arguments: argparse.Namespace) -> int:
 def _cost(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops import cost
 
-    turn = cost.Turn(
+    turn = cost.TurnProfile(
         duration_s=arguments.turn_s,
         input_tokens=arguments.input_tokens,
         output_tokens=arguments.output_tokens,
@@ -124,7 +124,16 @@ def parser() -> argparse.ArgumentParser:
     for asking in (smoke, presign):
         asking.add_argument("--qualifier", default=QUALIFIER, help="the runtime's endpoint")
 
-    capacity = command("capacity", _capacity, "measure how many conversations an instance holds")
+    _add_capacity_options(
+        command("capacity", _capacity, "measure how many conversations an instance holds")
+    )
+    _add_cost_options(command("cost", _cost, "what the environment costs at list prices"))
+    orphans = command("orphans", _orphans, "list what the environment left behind")
+    orphans.add_argument("--delete", action="store_true", help="delete what is certainly its own")
+    return root
+
+
+def _add_capacity_options(capacity: argparse.ArgumentParser) -> None:
     capacity.add_argument("--endpoint", help="measure this one instead of the environment's")
     capacity.add_argument(
         "--ladder",
@@ -140,13 +149,13 @@ def parser() -> argparse.ArgumentParser:
         "--talk-ratio",
         type=_fraction,
         default=0.4,
-        help="part of a conversation the agent speaks (%(default)s)",
+        help="share of a conversation the agent speaks (%(default)s)",
     )
     capacity.add_argument(
         "--overload",
         type=_fraction,
         default=0.01,
-        help="part of the time it may be too many (%(default)s)",
+        help="share of the time it may be too many (%(default)s)",
     )
     capacity.add_argument(
         "--headroom",
@@ -162,7 +171,8 @@ def parser() -> argparse.ArgumentParser:
         help="at once, at the busiest time (%(default)s)",
     )
 
-    cost = command("cost", _cost, "what the environment costs at list prices")
+
+def _add_cost_options(cost: argparse.ArgumentParser) -> None:
     cost.add_argument(
         "--turn-s", type=float, default=20, help="from prompt to end of playback (%(default)s)"
     )
@@ -181,10 +191,6 @@ def parser() -> argparse.ArgumentParser:
     cost.add_argument(
         "--memory-gb", type=float, default=0.4, help="in use by the agent (%(default)s)"
     )
-
-    orphans = command("orphans", _orphans, "list what the environment left behind")
-    orphans.add_argument("--delete", action="store_true", help="delete what is certainly its own")
-    return root
 
 
 def main(argv: list[str] | None = None) -> int:

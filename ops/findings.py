@@ -1,4 +1,4 @@
-"""What a check found, and how it is told."""
+"""What a check found, and how it is reported."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -36,7 +36,7 @@ def moments(cron: str) -> list[int]:
 
 
 def bounds(instances: Instances, actions: Sequence[Schedule]) -> list[tuple[float, int, int]]:
-    """The part of a week, and the minimum and maximum in force in it; the parts add up to 1.
+    """Periods of a week: each one's share of it, which add up to 1, and the bounds in force.
 
     All actions are taken to be in one time zone.
 

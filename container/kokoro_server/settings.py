@@ -22,7 +22,7 @@ class Settings(BaseModel):
     Times are in seconds, audio is 24 kHz mono.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     model_dir: Path
     """Folder with the model's parts (`*.onnx`), `vocab.json` and `voices/*.bin`."""
@@ -60,6 +60,7 @@ class Settings(BaseModel):
     Generous, because a client may read at the pace of playback, and then a ping waits behind audio.
     """
     idle_timeout_s: float = Field(900.0, gt=0)
+    """A session without requests for this long is closed."""
     session_limit_s: float = Field(1790.0, gt=0)
     """SageMaker ends a session after 30 minutes; we say so first."""
     notice_s: float = Field(30.0, gt=0)

@@ -1,18 +1,21 @@
-"""Settings of the speech endpoint, and of where images come from."""
+"""`[speech]`: the SageMaker endpoint, its instances, and what its container speaks like."""
 
 import zoneinfo
 from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from stacks.settings.aws_facts import CPU_FAMILIES, CUDA_MAJOR_BY_AMI, GPU_FAMILIES, SESSION_LIMIT_S
 from stacks.settings.base import Misfit, Model
+from stacks.settings.image import Image
+from stacks.settings.instances import (
+    CPU_FAMILIES,
+    CUDA_MAJOR_BY_AMI,
+    GPU_FAMILIES,
+    IMAGE_CUDA_MAJOR,
+)
 
-PRODUCTION_VARIANT = "AllTraffic"
-"""Name of the endpoint's one production variant: a dimension of SageMaker's metrics."""
-
-IMAGE_CUDA_MAJOR = 13
-"""Of the GPU image that `container/` builds: that of the packages in its lock."""
+SESSION_LIMIT_S = 1800
+"""A bidirectional stream lasts 30 minutes at most; old instances must outlive it in a rollout."""
 
 
 class Bounds(Model):
@@ -30,28 +33,6 @@ class Bounds(Model):
     def _are_in_order(self) -> Self:
         if self.minimum > self.maximum:
             raise Misfit("minimum", f"{self.minimum} must not exceed maximum {self.maximum}")
-        return self
-
-
-class Image(Model):
-    """Where an image comes from."""
-
-    source: Literal["codebuild", "docker", "digest"] = Field(
-        "codebuild",
-        description="`codebuild`: built in the account at deploy time, no Docker needed; `docker`: "
-        "built on the machine that deploys; `digest`: an image that exists",
-    )
-    uri: str | None = Field(
-        None,
-        pattern=r"^\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/[^\s@:]+@sha256:[0-9a-f]{64}$",
-        description="with `digest`: the image as "
-        "`ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME@sha256:…`; AWS pulls from ECR only",
-    )
-
-    @model_validator(mode="after")
-    def _uri_goes_with_digest(self) -> Self:
-        if (self.source == "digest") != (self.uri is not None):
-            raise Misfit("uri", 'given with source = "digest", and only then')
         return self
 
 
@@ -109,8 +90,20 @@ class Speech(Model):
     cuda_major: Literal[12, 13] | None = Field(None, description="with a gpu: of the container")
     granularity: Literal["window", "sentence"] = Field(
         "window",
-        description="of speech whose request does not say: `window`, sent in parts from inside a "
-        "sentence; `sentence`, each when it is complete",
+        description="of speech whose request does not say: `window`, sent from inside a sentence; "
+        "`sentence`, each when it is complete",
+    )
+    default_voice: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="of speech whose request names none, a mix too; the image's default without",
+    )
+    session_idle_s: int | None = Field(
+        None,
+        ge=60,
+        le=SESSION_LIMIT_S - 60,
+        description="an idle session is closed after so long; the image's default without",
     )
     instances: Instances = Field(Instances(minimum=1, maximum=1), description="how many")
     schedule: tuple[Schedule, ...] = Field((), description="other bounds at set times")

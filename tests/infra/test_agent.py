@@ -52,7 +52,11 @@ def test_the_agent_accepts_its_environment(synthesis: Synthesis) -> None:
     assert settings.endpoint_name == synthesis.settings.endpoint_name
     assert settings.model_id == asked_for.model_id
     assert settings.voice == asked_for.voice
-    assert settings.system_prompt == asked_for.system_prompt or asked_for.system_prompt is None
+    for name in ("system_prompt", "language", "first_chunk", "max_reply_tokens"):
+        wanted = getattr(asked_for, name)
+        # Not rendered, a setting keeps the image's default.
+        assert (f"VOICE_AGENT_{name.upper()}" in variables) == (wanted is not None)
+        assert wanted is None or getattr(settings, name) == wanted
 
 
 def test_a_region_is_set(synthesis: Synthesis) -> None:

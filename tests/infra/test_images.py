@@ -146,14 +146,7 @@ def test_a_new_image_changes_what_consumes_it() -> None:
     consumers = []
     for each in (settings, other):
         app = cdk.App(analytics_reporting=False, context=context())
-        images = ImagesStack(app, "dev-Images", settings=each)
-        speech = SpeechStack(
-            app,
-            "dev-Speech",
-            settings=each,
-            image_uri=images.speech_image_uri,
-            repository=images.speech_repository,
-        )
+        speech = SpeechStack(app, settings=each, image=ImagesStack(app, settings=each).speech)
         (model,) = properties(Template.from_stack(speech), "AWS::SageMaker::Model")
         consumers.append(model["PrimaryContainer"]["Image"])
     assert consumers[0] != consumers[1]

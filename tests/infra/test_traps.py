@@ -247,16 +247,17 @@ def references(value: Any) -> Iterator[dict[str, Any]]:
             yield from references(item)
 
 
+OF_SETTINGS = "tests/unit/stacks/settings/test_environment.py"
 ELSEWHERE = {
-    6: "tests/unit/test_settings.py::test_a_mistake_is_told_with_its_key_and_what_is_accepted",
-    7: "tests/unit/test_ops_smoke.py::test_an_endpoint_on_its_old_configuration_is_a_problem",
+    6: f"{OF_SETTINGS}::test_a_mistake_is_named_with_what_is_accepted",
+    7: "tests/unit/ops/test_smoke.py::test_an_endpoint_on_its_old_configuration_is_a_problem",
     8: "tests/images/test_container_image.py::test_it_answers_ping_and_speaks",
-    10: "tests/unit/test_settings.py::test_a_mistake_is_told_with_its_key_and_what_is_accepted",
-    14: "tests/unit/test_ops_orphans.py::test_deleting_takes_what_is_its_own_and_nothing_else",
+    10: f"{OF_SETTINGS}::test_a_mistake_is_named_with_what_is_accepted",
+    14: "tests/unit/ops/test_orphans.py::test_deleting_takes_what_is_its_own_and_nothing_else",
     15: "tests/infra/test_app.py::test_a_second_synthesis_is_the_same",
     16: "tests/infra/test_workflows.py::test_images_are_built_without_attestations",
     20: "tests/infra/test_app.py::test_accounts_are_not_looked_into",
-    22: "tests/unit/test_ops_preflight.py::test_codebuild_without_builds_is_a_problem",
+    22: "tests/unit/ops/test_preflight.py::test_codebuild_without_builds_is_a_problem",
 }
 """What no template can hold: settings, commands, images, workflows, the synthesis itself."""
 

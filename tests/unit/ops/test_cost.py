@@ -11,7 +11,7 @@ from stacks.settings import ENVIRONMENTS, Instances, Schedule, load
 
 HOUR = 60
 DAY = 24 * HOUR
-TURN = cost.Turn(
+TURN = cost.TurnProfile(
     duration_s=36,
     input_tokens=1000,
     output_tokens=100,
@@ -67,11 +67,11 @@ def test_bounds_hold_until_the_next_action_and_over_the_weeks_end() -> None:
         action("morning", "cron(0 7 ? * MON-FRI *)", 2, 4),
         action("evening", "cron(0 19 ? * MON-FRI *)", 1, 2),
     )
-    parts = bounds(Instances(minimum=9, maximum=9), actions)
-    assert sum(part for part, _, _ in parts) == pytest.approx(1.0)
+    periods = bounds(Instances(minimum=9, maximum=9), actions)
+    assert sum(share for share, _, _ in periods) == pytest.approx(1.0)
     by_day = 5 * 12 / (7 * 24)
-    assert sum(part for part, low, _ in parts if low == 2) == pytest.approx(by_day)
-    assert sum(part * high for part, _, high in parts) == pytest.approx(2 + 2 * by_day)
+    assert sum(share for share, low, _ in periods if low == 2) == pytest.approx(by_day)
+    assert sum(share * high for share, _, high in periods) == pytest.approx(2 + 2 * by_day)
 
 
 def test_a_month_is_the_price_times_the_hours() -> None:

@@ -9,13 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacks.settings import document
-from stacks.settings.aws_facts import (
-    AGENTCORE_AZ_IDS,
-    CPU_FAMILIES,
-    CUDA_MAJOR_BY_AMI,
-    GPU_FAMILIES,
-)
 from stacks.settings.environment import ENVIRONMENTS, Settings, SettingsError, load
+from stacks.settings.instances import CPU_FAMILIES, CUDA_MAJOR_BY_AMI, GPU_FAMILIES
+from stacks.settings.regions import AGENTCORE_AZ_IDS
 
 GPU_AMI = "al2023-ami-sagemaker-inference-gpu-4-1"
 OLD_AMI = "al2-ami-sagemaker-inference-gpu-3-1"
@@ -87,8 +83,8 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
         changed(CPU, speech__image={"url": DIGEST}),
         ["speech.image.url: unknown key"],
     ),
-    ("no kind", changed(CPU, kind=None), ["kind: must be given"]),
-    ("no speech", changed(CPU, speech=None), ["speech: must be given"]),
+    ("no kind", changed(CPU, kind=None), ["kind: is required"]),
+    ("no speech", changed(CPU, speech=None), ["speech: is required"]),
     ("other kind", changed(CPU, kind="test"), ["kind: ", "'ephemeral'", "'stable'", "'test'"]),
     ("account as a number", changed(CPU, account=123456789012), ["account: ", "string"]),
     ("short account", changed(CPU, account="123"), ["account: ", r"^\d{12}$", "'123'"]),
@@ -182,7 +178,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "no maximum",
         changed(CPU, speech__instances={"minimum": 3}),
-        ["speech.instances.maximum: must be given"],
+        ["speech.instances.maximum: is required"],
     ),
     (
         "no sessions",
@@ -240,6 +236,16 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
         ["speech.startup_timeout_s: ", "integer", "'600'"],
     ),
     (
+        "a session closed after SageMaker ends it",
+        changed(CPU, speech__session_idle_s=1800),
+        ["speech.session_idle_s: ", "1740", "1800"],
+    ),
+    (
+        "no voice where a request names none",
+        changed(CPU, speech__default_voice=""),
+        ["speech.default_voice: ", "1"],
+    ),
+    (
         "other image source",
         changed(CPU, agent__image={"source": "registry"}),
         ["agent.image.source: ", "'codebuild'", "'docker'", "'digest'"],
@@ -278,6 +284,21 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
         ["agent.system_prompt: ", "2048"],
     ),
     ("empty prompt", changed(CPU, agent__system_prompt=""), ["agent.system_prompt: ", "1"]),
+    (
+        "a language by name",
+        changed(CPU, agent__language="English"),
+        ["agent.language: ", "^[a-z]{2}$", "'English'"],
+    ),
+    (
+        "other first chunk",
+        changed(CPU, agent__first_chunk="word"),
+        ["agent.first_chunk: ", "'sentence'", "'clause'", "'word'"],
+    ),
+    (
+        "a reply without end",
+        changed(CPU, agent__max_reply_tokens=100_000),
+        ["agent.max_reply_tokens: ", "8192", "100000"],
+    ),
     ("other auth", changed(CPU, agent__auth="none"), ["agent.auth: ", "'iam'", "'jwt'", "'none'"]),
     ("jwt without a provider", changed(CPU, agent__auth="jwt"), ["agent.jwt: ", '"jwt"']),
     (
@@ -370,7 +391,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
         ["alarms.errors_per_minute: ", "1"],
     ),
     ("budget of 0", changed(CPU, budget={"monthly_usd": 0, "email": "a@b.c"}), ["budget.monthly"]),
-    ("budget for nobody", changed(CPU, budget={"monthly_usd": 5}), ["budget.email: must be given"]),
+    ("budget for nobody", changed(CPU, budget={"monthly_usd": 5}), ["budget.email: is required"]),
     ("a name in the file", changed(CPU, name="other"), ["name: ", "file"]),
 ]
 
@@ -379,7 +400,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     ("values", "mentions"),
     [pytest.param(values, mentions, id=name) for name, values, mentions in MISTAKES],
 )
-def test_a_mistake_is_told_with_its_key_and_what_is_accepted(
+def test_a_mistake_is_named_with_what_is_accepted(
     tmp_path: Path, values: dict[str, Any], mentions: list[str]
 ) -> None:
     """Guards against a setting that fails minutes into a deploy, or has no effect at all."""
