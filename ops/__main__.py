@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from ops.aws import AWS_ERRORS, OpsError, connect, explain
@@ -102,6 +103,27 @@ def _fraction(text: str) -> float:
     return value
 
 
+type Options = tuple[tuple[str, Callable[[str], object], object, str], ...]
+"""Flag, type, default and meaning of each."""
+
+_CAPACITY_OPTIONS: Options = (
+    ("--ladder", _ladder, "1,2,4,8,16,32", "sessions a step"),
+    ("--utterances", int, 10, "by each session of a step"),
+    ("--talk-ratio", _fraction, 0.4, "share of a conversation the agent speaks"),
+    ("--overload", _fraction, 0.01, "share of the time it may be too many"),
+    ("--headroom", _fraction, 0.2, "kept free while an instance is added"),
+    ("--conversations", int, 100, "at once, at the busiest time"),
+)
+_COST_OPTIONS: Options = (
+    ("--turn-s", float, 20, "from prompt to end of playback"),
+    ("--turns", int, 8, "of a conversation, on average"),
+    ("--input-tokens", int, 800, "of the model, a turn"),
+    ("--output-tokens", int, 120, "of the model, a turn"),
+    ("--vcpu", float, 0.1, "in use by the agent, on average"),
+    ("--memory-gb", float, 0.4, "in use by the agent"),
+)
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     root = argparse.ArgumentParser(prog="python -m ops", description=__doc__)
@@ -124,73 +146,16 @@ def parser() -> argparse.ArgumentParser:
     for asking in (smoke, presign):
         asking.add_argument("--qualifier", default=QUALIFIER, help="the runtime's endpoint")
 
-    _add_capacity_options(
-        command("capacity", _capacity, "measure how many conversations an instance holds")
-    )
-    _add_cost_options(command("cost", _cost, "what the environment costs at list prices"))
+    capacity = command("capacity", _capacity, "measure how many conversations an instance holds")
+    capacity.add_argument("--endpoint", help="measure this one instead of the environment's")
+    cost = command("cost", _cost, "what the environment costs at list prices")
+    for added, options in ((capacity, _CAPACITY_OPTIONS), (cost, _COST_OPTIONS)):
+        for flag, kind, default, text in options:
+            added.add_argument(flag, type=kind, default=default, help=f"{text} (%(default)s)")
+
     orphans = command("orphans", _orphans, "list what the environment left behind")
     orphans.add_argument("--delete", action="store_true", help="delete what is certainly its own")
     return root
-
-
-def _add_capacity_options(capacity: argparse.ArgumentParser) -> None:
-    capacity.add_argument("--endpoint", help="measure this one instead of the environment's")
-    capacity.add_argument(
-        "--ladder",
-        type=_ladder,
-        default="1,2,4,8,16,32",
-        metavar="N,N…",
-        help="sessions a step (%(default)s)",
-    )
-    capacity.add_argument(
-        "--utterances", type=int, default=10, help="by each session of a step (%(default)s)"
-    )
-    capacity.add_argument(
-        "--talk-ratio",
-        type=_fraction,
-        default=0.4,
-        help="share of a conversation the agent speaks (%(default)s)",
-    )
-    capacity.add_argument(
-        "--overload",
-        type=_fraction,
-        default=0.01,
-        help="share of the time it may be too many (%(default)s)",
-    )
-    capacity.add_argument(
-        "--headroom",
-        type=_fraction,
-        default=0.2,
-        help="kept free while an instance is added (%(default)s)",
-    )
-    capacity.add_argument(
-        "--conversations",
-        type=int,
-        default=100,
-        metavar="N",
-        help="at once, at the busiest time (%(default)s)",
-    )
-
-
-def _add_cost_options(cost: argparse.ArgumentParser) -> None:
-    cost.add_argument(
-        "--turn-s", type=float, default=20, help="from prompt to end of playback (%(default)s)"
-    )
-    cost.add_argument(
-        "--turns", type=int, default=8, help="of a conversation, on average (%(default)s)"
-    )
-    cost.add_argument(
-        "--input-tokens", type=int, default=800, help="of the model, a turn (%(default)s)"
-    )
-    cost.add_argument(
-        "--output-tokens", type=int, default=120, help="of the model, a turn (%(default)s)"
-    )
-    cost.add_argument(
-        "--vcpu", type=float, default=0.1, help="in use by the agent, on average (%(default)s)"
-    )
-    cost.add_argument(
-        "--memory-gb", type=float, default=0.4, help="in use by the agent (%(default)s)"
-    )
 
 
 def main(argv: list[str] | None = None) -> int:

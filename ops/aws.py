@@ -79,7 +79,7 @@ class Account:
         return described[0] if described else None
 
     def first_failure(self, stack_name: str) -> str:
-        """Why the last change of a stack failed, empty if no event tells.
+        """Why the last change of a stack failed, empty if no event says.
 
         The earliest failure names the cause; the others were cancelled because of it.
 

@@ -119,7 +119,7 @@ def check_bootstrap(account: Account) -> Iterator[Finding]:
 def check_stacks(account: Account) -> Iterator[Finding]:
     """Whether an earlier deploy left a stack in a state that blocks the next one."""
     blocked = [finding for stack in names.STACKS for finding in _check_stack(account, stack)]
-    yield from blocked or [Finding("ok", "stacks", "none is half made")]
+    yield from blocked or [Finding("ok", "stacks", "none is stuck")]
 
 
 def _check_stack(account: Account, stack: str) -> Iterator[Finding]:

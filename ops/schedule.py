@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from stacks.settings import Instances, Schedule
+from stacks.settings.speech import Instances, Schedule
 
 MINUTES_A_WEEK = 7 * 24 * 60
 _DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")  # 1 to 7 in AWS's cron expressions

@@ -10,7 +10,8 @@ from stacks.constructs.kokoro_endpoint import KokoroEndpoint
 from stacks.constructs.source_image import SourceImage
 from stacks.nag import acknowledge
 from stacks.network import NetworkStack
-from stacks.settings import Agent, Settings
+from stacks.settings import Settings
+from stacks.settings.agent import Agent
 from stacks.settings.regions import PROFILE_SCOPES
 from stacks.stack import EnvironmentStack
 

@@ -15,7 +15,7 @@ class ImagesStack(EnvironmentStack):
     With `source = "codebuild"` (the default) the repositories are the environment's own. With
     `"docker"` the image lies in the repository of the account's CDK bootstrap, which all
     environments share and which `cdk destroy` leaves alone (`cdk gc` collects it). With `"digest"`
-    nothing is made.
+    nothing is created.
 
     Args:
         app: the CDK app.

@@ -4,8 +4,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_logs as logs
 
-from stacks.settings import Network, Settings
-from stacks.settings.network import INTERFACE_ENDPOINTS
+from stacks.settings import Settings
+from stacks.settings.network import INTERFACE_ENDPOINTS, Network
 from stacks.stack import EnvironmentStack
 
 HTTPS_PORT = 443

@@ -10,7 +10,8 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 
 from stacks.constructs.agent_monitoring import agent_widgets
 from stacks.constructs.speech_monitoring import speech_widgets
-from stacks.settings import Budget, Settings
+from stacks.settings import Settings
+from stacks.settings.alarms import Budget
 from stacks.stack import EnvironmentStack
 
 BUDGET_ALARMS_PERCENT = (80, 100)

@@ -14,7 +14,7 @@ from stacks import names
 from stacks.constructs.session_scaling import SessionScaling
 from stacks.constructs.source_image import SourceImage
 from stacks.nag import acknowledge
-from stacks.settings import Speech
+from stacks.settings.speech import Speech
 
 INVOKE_ACTIONS = (
     "sagemaker:InvokeEndpoint",
@@ -82,7 +82,7 @@ class KokoroEndpoint(Construct):
             "Endpoint",
             endpoint_name=endpoint_name,
             endpoint_config_name=config.attr_endpoint_config_name,
-            # A deploy keeps as many instances as scaling has made, not the first count.
+            # A deploy keeps the instances that scaling has added, instead of the first count.
             retain_all_variant_properties=True,
             deployment_config=_rollout(speech, rollback_alarms),
         )

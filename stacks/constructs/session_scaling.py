@@ -10,7 +10,7 @@ from constructs import Construct
 
 from stacks import names
 from stacks.constructs.speech_monitoring import speech_metric
-from stacks.settings import Instances, Speech
+from stacks.settings.speech import Instances, Speech
 
 SCALE_IN_BELOW = 0.4
 """Of the target. Even when one of two instances goes, the other is then below the target."""

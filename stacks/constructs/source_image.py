@@ -11,7 +11,7 @@ from aws_cdk import aws_logs as logs
 from cdklabs.deploy_time_build import ContainerImageBuild
 from constructs import Construct
 
-from stacks.settings import Image
+from stacks.settings.image import Image
 
 ROOT = Path(__file__).resolve().parents[2]
 

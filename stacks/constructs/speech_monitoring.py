@@ -9,8 +9,8 @@ from constructs import Construct
 
 from stacks import names
 from stacks.constructs.graph import MINUTE, graph
-from stacks.settings import Alarms, Instances
-from stacks.settings.alarms import SPEECH_ALARMS, SpeechAlarm
+from stacks.settings.alarms import SPEECH_ALARMS, Alarms, SpeechAlarm
+from stacks.settings.speech import Instances
 
 INSTANCE_METRICS = ("CPUUtilization", "GPUUtilization")
 
@@ -52,7 +52,7 @@ class SpeechAlarms(Construct):
     """The `SPEECH_ALARMS` of one endpoint.
 
     Args:
-        endpoint_name: as plain text; the endpoint, which refers to its alarms, is made after them.
+        endpoint_name: as plain text: the endpoint refers to its alarms, so they come first.
         limits: the alarms' thresholds.
         topic: what the alarms notify; nobody without.
 

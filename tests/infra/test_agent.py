@@ -1,4 +1,4 @@
-"""The agent's stack: what its runtime is told, who gets in, and what its role may do."""
+"""The agent's stack: the environment of its runtime, who gets in, and what its role may do."""
 
 import json
 from typing import Any
@@ -124,7 +124,7 @@ def test_a_model_of_the_region_is_named_whole(template: Templates) -> None:
     )
 
 
-def test_callers_sign_unless_told_otherwise(assembly: Assembly, environment: str) -> None:
+def test_callers_sign_by_default(assembly: Assembly, environment: str) -> None:
     """An authorizer nobody configured would let nobody in, or anybody."""
     properties = runtime(assembly(environment))
     assert "AuthorizerConfiguration" not in properties

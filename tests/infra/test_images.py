@@ -153,7 +153,7 @@ def test_a_new_image_changes_what_consumes_it() -> None:
 
 
 def test_an_image_that_exists_is_not_built(template: Templates) -> None:
-    """Guards against a build of what is given, and a role that may pull something else."""
+    """Guards against a build of what exists, and a role that may pull something else."""
     uri = load("images", OTHERS).speech.image.uri
     assert uri is not None
     template("images", "Images").resource_count_is(REPOSITORY, 0)

@@ -137,7 +137,7 @@ def test_a_container_that_does_not_start_is_given_up(synthesis: Synthesis) -> No
     assert timeout_s == synthesis.settings.speech.startup_timeout_s
 
 
-def test_a_deploy_keeps_the_instances_that_scaling_made(synthesis: Synthesis) -> None:
+def test_a_deploy_keeps_the_instances_that_scaling_added(synthesis: Synthesis) -> None:
     """Guards against eight instances that become two in the busiest hour."""
     assert one(synthesis, ENDPOINT)["Properties"]["RetainAllVariantProperties"] is True
 
@@ -346,11 +346,11 @@ def test_whoever_is_granted_may_use_every_route(synthesis: Synthesis) -> None:
     assert f":endpoint/{synthesis.settings.endpoint_name}" in json.dumps(speak["Resource"])
 
 
-@pytest.mark.parametrize("part", ["Images", "Speech"])
-def test_only_stable_environments_are_protected(synthesis: Synthesis, part: str) -> None:
+@pytest.mark.parametrize("name", ["Images", "Speech"])
+def test_only_stable_environments_are_protected(synthesis: Synthesis, name: str) -> None:
     """Guards against a stable environment deleted by mistake, and one that cannot be deleted."""
     manifest = json.loads((synthesis.folder / "manifest.json").read_text())
-    stack = manifest["artifacts"][f"{synthesis.settings.name}-{part}"]["properties"]
+    stack = manifest["artifacts"][f"{synthesis.settings.name}-{name}"]["properties"]
     assert bool(stack.get("terminationProtection")) == synthesis.settings.is_stable
 
 

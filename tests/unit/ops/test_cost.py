@@ -7,7 +7,8 @@ import pytest
 from ops import cost
 from ops.aws import OpsError
 from ops.schedule import NotWeeklyError, bounds, moments
-from stacks.settings import ENVIRONMENTS, Instances, Schedule, load
+from stacks.settings import ENVIRONMENTS, load
+from stacks.settings.speech import Instances, Schedule
 
 HOUR = 60
 DAY = 24 * HOUR
@@ -99,7 +100,7 @@ def test_a_profile_costs_what_its_model_does_and_unknown_ones_are_not_guessed() 
         cost.lines(settings.model_copy(update={"agent": agent}), None, TURN)
 
 
-def test_a_date_dependent_schedule_is_left_out_and_said_so() -> None:
+def test_a_date_dependent_schedule_is_left_out_and_reported() -> None:
     settings = load("dev")
     actions = (action("newyear", "cron(0 7 1 1 ? *)", 2, 2),)
     speech = settings.speech.model_copy(update={"schedule": actions})
@@ -107,7 +108,7 @@ def test_a_date_dependent_schedule_is_left_out_and_said_so() -> None:
     assert "without the schedule" in text
 
 
-def test_every_environments_costs_can_be_told() -> None:
+def test_every_environments_costs_can_be_estimated() -> None:
     """An instance type without a price would be found out by the first who asks."""
     for path in ENVIRONMENTS.glob("*.toml"):
         assert cost.lines(load(path.stem), "us-east-1", TURN)

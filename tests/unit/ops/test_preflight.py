@@ -1,4 +1,4 @@
-"""`ops preflight`: what would fail a deploy is found before it, and told with the next step."""
+"""`ops preflight`: what would fail a deploy is found before it, and reported with the next step."""
 
 import datetime as dt
 import json
@@ -152,13 +152,13 @@ RATE_LIMIT = (
 )
 
 
-def test_a_half_made_stack_is_told_with_its_first_cause(account: RecordedAccount) -> None:
+def test_a_stuck_stack_is_reported_with_its_first_cause(account: RecordedAccount) -> None:
     """The last event says that the stack failed, the cancelled ones nothing: the cause is the first
     failure of the last attempt. And a rate limit on a service-linked role, which AgentCore calls
     `ServiceLimitExceeded`, is waited for: there is no quota to raise."""
     cloudformation = "cloudformation"
-    for part in ("images", "network", "observability", "speech"):
-        message = f"Stack with id voice-staging-{part} does not exist"
+    for name in ("images", "network", "observability", "speech"):
+        message = f"Stack with id voice-staging-{name} does not exist"
         account.fail(cloudformation, "describe_stacks", "ValidationError", message)
     account.answer(cloudformation, "describe_stacks", {"Stacks": [stack("ROLLBACK_COMPLETE")]})
     account.answer(
@@ -193,7 +193,7 @@ def test_a_stack_at_work_is_waited_for(account: RecordedAccount) -> None:
     assert (finding.verdict, finding.next_step) == ("problem", "wait until it is done")
 
 
-def test_a_stack_that_was_never_made_is_not_waited_for(account: RecordedAccount) -> None:
+def test_a_stack_that_was_never_created_is_not_waited_for(account: RecordedAccount) -> None:
     """It stays in review until the next deploy, which the check would forbid."""
     for status in ("REVIEW_IN_PROGRESS", *["CREATE_COMPLETE"] * 4):
         account.answer("cloudformation", "describe_stacks", {"Stacks": [stack(status)]})
@@ -215,7 +215,7 @@ def test_a_log_that_outlived_its_stack_is_in_the_way(account: RecordedAccount) -
     assert verdicts(preflight.check_names(account)) == ["ok"]
 
 
-def test_an_alarm_that_rings_is_told_before_the_rollout_it_ends(account: RecordedAccount) -> None:
+def test_an_alarm_that_rings_is_reported_before_the_rollout(account: RecordedAccount) -> None:
     """SageMaker counts the old instances, too: the mending rollout would be taken back."""
     assert verdicts(preflight.check_alarms(account)) == ["ok"]
     cloudwatch = account.client("cloudwatch")
@@ -352,7 +352,7 @@ def test_anthropic_wants_its_form_once(account: RecordedAccount) -> None:
     assert verdicts(check_model(account)) == ["ok"]
 
 
-def test_a_new_account_is_told_of_the_form_and_of_the_agreement(account: RecordedAccount) -> None:
+def test_a_new_account_learns_of_the_form_and_of_the_agreement(account: RecordedAccount) -> None:
     """Told of the agreement alone, its administrators look for a subscription that cannot be."""
     model_id = "global.anthropic.claude-haiku-4-5-20251001-v1:0"
     account.answer("bedrock", "get_inference_profile", profile(model_id))
@@ -365,7 +365,7 @@ def test_a_new_account_is_told_of_the_form_and_of_the_agreement(account: Recorde
     assert "Marketplace" in agreement.next_step
 
 
-def test_a_model_served_through_profiles_only_is_told_so(account: RecordedAccount) -> None:
+def test_a_model_served_through_profiles_only_is_a_problem(account: RecordedAccount) -> None:
     details = {
         "modelArn": "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-2-lite-v1:0",
         "modelId": "amazon.nova-2-lite-v1:0",
@@ -380,7 +380,7 @@ def test_a_model_served_through_profiles_only_is_told_so(account: RecordedAccoun
     assert "global." in findings[0].next_step
 
 
-def test_each_refusal_of_a_model_is_told() -> None:
+def test_each_refusal_of_a_model_is_listed() -> None:
     refused = available(
         authorizationStatus="NOT_AUTHORIZED",
         entitlementAvailability="NOT_AVAILABLE",
@@ -496,6 +496,6 @@ def test_a_problem_fails_the_command_and_a_warning_does_not(
         ("something new", ""),
     ],
 )
-def test_failures_are_told_with_what_to_do(reason: str, advice: str) -> None:
+def test_failures_are_explained_with_what_to_do(reason: str, advice: str) -> None:
     """The order of the advice matters: a throttled service-linked role mentions a limit, too."""
     assert (advice in next_step(reason)) if advice else next_step(reason) == ""

@@ -1,4 +1,4 @@
-"""Settings of the environments: what is accepted, and how each mistake is told."""
+"""Settings of the environments: what is accepted, and how each mistake is reported."""
 
 import copy
 from pathlib import Path
@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stacks.settings import document
 from stacks.settings.environment import ENVIRONMENTS, Settings, SettingsError, load
 from stacks.settings.instances import CPU_FAMILIES, CUDA_MAJOR_BY_AMI, GPU_FAMILIES
 from stacks.settings.regions import AGENTCORE_AZ_IDS
@@ -413,7 +412,7 @@ def test_a_mistake_is_named_with_what_is_accepted(
 
 
 @pytest.mark.parametrize("values", [CPU, GPU, VPC], ids=["cpu", "gpu", "vpc"])
-def test_what_the_mistakes_are_made_in_is_right(tmp_path: Path, values: dict[str, Any]) -> None:
+def test_what_the_mistakes_are_put_into_is_right(tmp_path: Path, values: dict[str, Any]) -> None:
     """Guards against tests of mistakes that pass because of another one."""
     assert loaded(tmp_path, values).name == "test"
 
@@ -429,7 +428,7 @@ def test_another_cuda_major_goes_with_an_image_of_ones_own(tmp_path: Path) -> No
     assert loaded(tmp_path, values).speech.cuda_major == 12
 
 
-def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     """Guards against one synth for each."""
     with pytest.raises(SettingsError) as caught:
         loaded(tmp_path, {"kind": "test", "colour": "red"})
@@ -482,8 +481,3 @@ def test_settings_do_not_change() -> None:
     settings = load("dev")
     with pytest.raises(ValueError, match="frozen"):
         settings.speech.instances.minimum = 5  # type: ignore[misc]
-
-
-def test_the_documentation_is_current() -> None:
-    """Guards against a key that is documented no more, or not yet: run `make docs`."""
-    assert document.PATH.read_text(encoding="utf-8") == document.document()
