@@ -33,7 +33,7 @@ def chosen(app: cdk.App) -> Settings:
     """The settings of the environment named on the command line.
 
     Raises:
-        SettingsError: none is named, or it cannot be used.
+        SettingsError: None is named, or it cannot be used.
     """
     name = app.node.try_get_context("env")
     if not name:

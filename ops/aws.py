@@ -33,8 +33,8 @@ class Account:
     """An account and Region, as one environment's commands see them.
 
     Args:
-        session: with credentials and a Region.
-        settings: the environment.
+        session: With credentials and a Region.
+        settings: The environment.
     """
 
     def __init__(self, session: boto3.Session, settings: Settings) -> None:
@@ -130,11 +130,11 @@ def connect(settings: Settings, region: str | None = None) -> Account:
     """The environment's account with the credentials of the AWS SDKs' usual sources.
 
     Args:
-        settings: the environment.
-        region: instead of the one in the settings or, if there is none, the session's.
+        settings: The environment.
+        region: Instead of the one in the settings or, if there is none, the session's.
 
     Raises:
-        OpsError: no Region is set anywhere, or `region` contradicts the settings.
+        OpsError: No Region is set anywhere, or `region` contradicts the settings.
     """
     if region and settings.region and region != settings.region:
         raise OpsError(

@@ -22,12 +22,12 @@ class TurnProfile:
     """One turn of a conversation, on average.
 
     Attributes:
-        duration_s: from the prompt to the end of playback and the pause after it.
-        input_tokens: system prompt, history and prompt.
-        output_tokens: of the reply.
-        vcpu: that the agent works with, in virtual CPUs.
-        memory_gb: that the agent's session holds, in GB.
-        turns_a_conversation: after the last one the session idles until its time-out.
+        duration_s: From the prompt to the end of playback and the pause after it.
+        input_tokens: System prompt, history and prompt.
+        output_tokens: Of the reply.
+        vcpu: That the agent works with, in virtual CPUs.
+        memory_gb: That the agent's session holds, in GB.
+        turns_a_conversation: After the last one the session idles until its time-out.
     """
 
     duration_s: float
@@ -47,7 +47,7 @@ def hourly_instances(settings: Settings) -> tuple[float, float]:
     """The fewest and the most instances over a week, on average, as the schedule lets them be.
 
     Raises:
-        NotWeeklyError: a scheduled action does not repeat every week.
+        NotWeeklyError: A scheduled action does not repeat every week.
     """
     periods = bounds(settings.speech.instances, settings.speech.schedule)
     low = sum(share * minimum for share, minimum, _ in periods)
@@ -78,7 +78,7 @@ def lines(
     """The costs, with how they are reckoned.
 
     Raises:
-        OpsError: there is no price for the instance type or the model.
+        OpsError: There is no price for the instance type or the model.
     """
     prices = prices or load_prices()
     speech = settings.speech

@@ -12,9 +12,9 @@ class Finding:
     Attributes:
         verdict: `problem` if a deploy, or speaking, fails; `warning` if it may, or if nobody
             could look.
-        subject: what was checked.
-        detail: what is so.
-        next_step: what to do about it.
+        subject: What was checked.
+        detail: What is so.
+        next_step: What to do about it.
     """
 
     verdict: Literal["ok", "warning", "problem"]

@@ -67,8 +67,8 @@ def refusals(available: dict[str, Any], *, other_regions: bool) -> list[str]:
     """What `GetFoundationModelAvailability` says against using a model.
 
     Args:
-        available: its response.
-        other_regions: whether the model is reached in other Regions, through a profile.
+        available: Its response.
+        other_regions: Whether the model is reached in other Regions, through a profile.
     """
     states = {
         "authorization": (available["authorizationStatus"], "AUTHORIZED"),

@@ -40,10 +40,10 @@ class Orphan:
     """Something left behind.
 
     Attributes:
-        kind: what it is.
-        name: what AWS calls it.
-        why: how it is known to be the environment's.
-        service, operation, arguments: the call that deletes it; empty if only AWS itself can.
+        kind: What it is.
+        name: What AWS calls it.
+        why: How it is known to be the environment's.
+        service, operation, arguments: The call that deletes it; empty if only AWS itself can.
     """
 
     kind: str
@@ -58,7 +58,7 @@ def sources(account: Account) -> list[tuple[str, Iterator[Orphan]]]:
     """What to look for, by its name, and where; something may be found in two of them.
 
     Raises:
-        ClientError, BotoCoreError: what is alive cannot be asked, so that nothing may be deleted.
+        ClientError, BotoCoreError: What is alive cannot be asked, so that nothing may be deleted.
     """
     dead = [stack for stack in names.STACKS if account.stack(account.stack_name(stack)) is None]
     # Left behind or somebody else's: while they are there, what belongs to them is in use.
@@ -224,8 +224,8 @@ def clear(account: Account, *, delete: bool) -> int:
     """Print what is left, and delete what can be.
 
     Args:
-        account: the environment's.
-        delete: whether to delete.
+        account: The environment's.
+        delete: Whether to delete.
 
     Returns:
         The exit code: 1 if something is left that a call could delete, or nobody could look.

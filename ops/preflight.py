@@ -41,7 +41,7 @@ def preflight(account: Account) -> Iterator[Finding]:
     """Check everything a deploy of the environment needs; yields each finding when it is known.
 
     Raises:
-        OpsError: there are no credentials, or none that are valid: nothing can be checked.
+        OpsError: There are no credentials, or none that are valid: nothing can be checked.
     """
     checks: tuple[tuple[str, Callable[[Account], Iterable[Finding]]], ...] = (
         ("credentials", check_identity),

@@ -21,7 +21,7 @@ def moments(cron: str) -> list[int]:
             user guide, "Schedule recurring scaling actions using cron expressions").
 
     Raises:
-        NotWeeklyError: it depends on the date, or uses a syntax not known here.
+        NotWeeklyError: It depends on the date, or uses a syntax not known here.
     """
     minute, hour, day, month, weekday, year = cron.removeprefix("cron(").removesuffix(")").split()
     if day not in "*?" or month != "*" or year != "*":
@@ -41,7 +41,7 @@ def bounds(instances: Instances, actions: Sequence[Schedule]) -> list[tuple[floa
     All actions are taken to be in one time zone.
 
     Raises:
-        NotWeeklyError: an action does not repeat every week.
+        NotWeeklyError: An action does not repeat every week.
     """
     changes = sorted(
         (moment, action.minimum, action.maximum)

@@ -23,14 +23,14 @@ class AgentStack(EnvironmentStack):
     """The AgentCore runtime, its endpoint and its execution role.
 
     Args:
-        app: the CDK app.
-        settings: of the environment.
-        image: for linux/arm64; another URI is another version of the runtime.
-        endpoint: the speech endpoint the agent talks through.
-        network: where the agent runs with `agent.network = "vpc"`, else None.
+        app: The CDK app.
+        settings: Of the environment.
+        image: For linux/arm64; another URI is another version of the runtime.
+        endpoint: The speech endpoint the agent talks through.
+        network: Where the agent runs with `agent.network = "vpc"`, else None.
 
     Attributes:
-        runtime: the AgentCore runtime.
+        runtime: The AgentCore runtime.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class AgentStack(EnvironmentStack):
         The runtime's own `grant_invoke_runtime` leaves out the WebSocket action.
 
         Args:
-            grantee: who is allowed.
+            grantee: Who is allowed.
 
         Returns:
             The grant, to chain dependencies on.

@@ -18,12 +18,12 @@ class ImagesStack(EnvironmentStack):
     nothing is created.
 
     Args:
-        app: the CDK app.
-        settings: of the environment.
+        app: The CDK app.
+        settings: Of the environment.
 
     Attributes:
-        speech: the Kokoro container's image.
-        agent: the agent's.
+        speech: The Kokoro container's image.
+        agent: The agent's.
     """
 
     def __init__(self, app: cdk.App, *, settings: Settings) -> None:

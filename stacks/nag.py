@@ -14,9 +14,9 @@ def acknowledge(construct: IConstruct, reason: str, *findings: str) -> None:
     """Accept findings on a construct and on what is below it.
 
     Args:
-        construct: the closest one that holds the finding.
-        reason: what a reviewer needs to agree.
-        findings: as cdk-nag names them, `AwsSolutions-CB4` or `AwsSolutions-IAM5[Resource::…]`;
+        construct: The closest one that holds the finding.
+        reason: What a reviewer needs to agree.
+        findings: As cdk-nag names them, `AwsSolutions-CB4` or `AwsSolutions-IAM5[Resource::…]`;
             the stack's partition, Region and account may be tokens.
     """
     stack = cdk.Stack.of(construct)

@@ -21,8 +21,8 @@ class NetworkStack(EnvironmentStack):
     AgentCore for VPC").
 
     Args:
-        app: the CDK app.
-        settings: of the environment; has `[network]`.
+        app: The CDK app.
+        settings: Of the environment; has `[network]`.
     """
 
     def __init__(self, app: cdk.App, *, settings: Settings) -> None:

@@ -24,11 +24,11 @@ class ObservabilityStack(EnvironmentStack):
     other stacks' alarms can use the topic.
 
     Args:
-        app: the CDK app.
-        settings: of the environment.
+        app: The CDK app.
+        settings: Of the environment.
 
     Attributes:
-        alarm_topic: what alarms publish to.
+        alarm_topic: What alarms publish to.
     """
 
     def __init__(self, app: cdk.App, *, settings: Settings) -> None:

@@ -14,13 +14,13 @@ class SpeechStack(EnvironmentStack):
     """The SageMaker endpoint, with its rollout, scaling and alarms.
 
     Args:
-        app: the CDK app.
-        settings: of the environment.
-        image: of the Kokoro container.
-        alarm_topic: what the alarms notify; nobody without.
+        app: The CDK app.
+        settings: Of the environment.
+        image: Of the Kokoro container.
+        alarm_topic: What the alarms notify; nobody without.
 
     Attributes:
-        endpoint: the SageMaker endpoint.
+        endpoint: The SageMaker endpoint.
     """
 
     def __init__(

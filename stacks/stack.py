@@ -11,13 +11,13 @@ class EnvironmentStack(cdk.Stack):
     """A stack of one environment: name, place, tags, protection and the bound on its roles.
 
     Args:
-        app: the CDK app.
-        stack: which of `names.STACKS` it is.
-        settings: of the environment.
-        description: what CloudFormation's console shows.
+        app: The CDK app.
+        stack: Which of `names.STACKS` it is.
+        settings: Of the environment.
+        description: What CloudFormation's console shows.
 
     Attributes:
-        log_retention: of the log groups in it.
+        log_retention: Of the log groups in it.
     """
 
     def __init__(self, app: cdk.App, stack: str, *, settings: Settings, description: str) -> None:

@@ -60,7 +60,6 @@ class Settings(BaseModel):
     Generous, because a client may read at the pace of playback, and then a ping waits behind audio.
     """
     idle_timeout_s: float = Field(900.0, gt=0)
-    """A session without requests for this long is closed."""
     session_limit_s: float = Field(1790.0, gt=0)
     """SageMaker ends a session after 30 minutes; we say so first."""
     notice_s: float = Field(30.0, gt=0)

@@ -42,15 +42,15 @@ class KokoroEndpoint(Construct):
     The endpoint has one, so that alarms, which the endpoint refers to, can be about it.
 
     Args:
-        endpoint_name: fixed, in plain text.
-        speech: its settings.
-        image: of the container.
-        rollback_alarms: those that take a rollout back.
-        log_retention: of the container's log.
+        endpoint_name: Fixed, in plain text.
+        speech: Its settings.
+        image: Of the container.
+        rollback_alarms: Those that take a rollout back.
+        log_retention: Of the container's log.
 
     Attributes:
-        endpoint_name: plain text, which other stacks can use without referring to this one.
-        endpoint_arn: the same.
+        endpoint_name: Plain text, which other stacks can use without referring to this one.
+        endpoint_arn: The same.
     """
 
     def __init__(

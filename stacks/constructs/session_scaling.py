@@ -21,9 +21,9 @@ class SessionScaling(Construct):
     """Adds instances when sessions are many, takes them away one by one when they are few.
 
     Args:
-        endpoint: what is scaled; its only production variant is `names.PRODUCTION_VARIANT`.
-        endpoint_name: as plain text.
-        speech: the bounds, the sessions an instance is meant to hold, and the schedule.
+        endpoint: What is scaled; its only production variant is `names.PRODUCTION_VARIANT`.
+        endpoint_name: As plain text.
+        speech: The bounds, the sessions an instance is meant to hold, and the schedule.
     """
 
     def __init__(

@@ -28,15 +28,15 @@ class SourceImage(Construct):
     """One image, with the repository it is pulled from.
 
     Args:
-        image: where it comes from.
-        folder: the Docker build context, relative to the repository's root.
-        platform: what it runs on.
-        build_args: of the Dockerfile.
-        retain: whether repository and images outlive the stack.
+        image: Where it comes from.
+        folder: The Docker build context, relative to the repository's root.
+        platform: What it runs on.
+        build_args: Of the Dockerfile.
+        retain: Whether repository and images outlive the stack.
 
     Attributes:
-        repository: grant pulling on this.
-        uri: whole, and another text for another source: in the template of a stack that takes it
+        repository: Grant pulling on this.
+        uri: Whole, and another text for another source: in the template of a stack that takes it
             from here, too, for the CLI skips a stack whose template is unchanged.
     """
 

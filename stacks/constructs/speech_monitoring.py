@@ -29,9 +29,9 @@ def speech_metric(endpoint_name: str, name: str, statistic: str) -> cloudwatch.M
     sentences included. It emits no ModelLatency for bidirectional streams.
 
     Args:
-        endpoint_name: as plain text.
-        name: of the metric.
-        statistic: such as `Sum` or `p95`.
+        endpoint_name: As plain text.
+        name: Of the metric.
+        statistic: Such as `Sum` or `p95`.
     """
     if name in names.CONTAINER_METRICS:
         namespace, dimensions = names.METRIC_NAMESPACE, {"Endpoint": endpoint_name}
@@ -52,12 +52,12 @@ class SpeechAlarms(Construct):
     """The `SPEECH_ALARMS` of one endpoint.
 
     Args:
-        endpoint_name: as plain text: the endpoint refers to its alarms, so they come first.
-        limits: the alarms' thresholds.
-        topic: what the alarms notify; nobody without.
+        endpoint_name: As plain text: the endpoint refers to its alarms, so they come first.
+        limits: The alarms' thresholds.
+        topic: What the alarms notify; nobody without.
 
     Attributes:
-        alarms: in the table's order.
+        alarms: In the table's order.
     """
 
     def __init__(

@@ -32,12 +32,12 @@ class SpeechAlarm:
     """An alarm about the speech endpoint: it notifies people, and takes a rollout back.
 
     Attributes:
-        metric: the CloudWatch metric it watches, by the minute.
-        statistic: of the metric.
-        meaning: what is wrong while it rings.
-        threshold: above which a minute is bad, from the environment's limits.
-        bad_minutes: how many must be bad for it to ring.
-        minutes: among how many last ones.
+        metric: The CloudWatch metric it watches, by the minute.
+        statistic: Of the metric.
+        meaning: What is wrong while it rings.
+        threshold: Above which a minute is bad, from the environment's limits.
+        bad_minutes: How many must be bad for it to ring.
+        minutes: Among how many last ones.
     """
 
     metric: str

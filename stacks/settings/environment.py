@@ -119,11 +119,11 @@ def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
     """The settings of one environment.
 
     Args:
-        name: of the environment: the file `<name>.toml` in `folder`.
-        folder: where the environments' files are.
+        name: Of the environment: the file `<name>.toml` in `folder`.
+        folder: Where the environments' files are.
 
     Raises:
-        SettingsError: there is no such file, it is not TOML, or it does not fit the model.
+        SettingsError: There is no such file, it is not TOML, or it does not fit the model.
     """
     path = folder / f"{name}.toml"
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""`[speech]`: the SageMaker endpoint, its instances, and what its container speaks like."""
+"""`[speech]`: the SageMaker endpoint, its instances, and its container's defaults."""
 
 import zoneinfo
 from typing import Literal, Self

@@ -87,7 +87,7 @@ def test_trap_06_nothing_scales_to_zero(synthesis: Synthesis) -> None:
 
 
 def test_trap_07_a_rollout_is_taken_back_by_alarms_that_exist(synthesis: Synthesis) -> None:
-    """A rollback leaves the endpoint in service, on the old configuration (`ops smoke` reports it)."""
+    """A rollback leaves the endpoint in service, on the old configuration (see `ops smoke`)."""
     deployment = one(synthesis, "AWS::SageMaker::Endpoint").properties["DeploymentConfig"]
     alarms = {alarm.name for alarm in synthesis.resources("AWS::CloudWatch::Alarm")}
     named = {
