@@ -33,8 +33,8 @@ class Account:
     """An account and Region, as one environment's commands see them.
 
     Args:
-        session: With credentials and a Region.
-        settings: The environment.
+        session: The session, with credentials and a Region.
+        settings: The environment's settings.
     """
 
     def __init__(self, session: boto3.Session, settings: Settings) -> None:
@@ -130,8 +130,8 @@ def connect(settings: Settings, region: str | None = None) -> Account:
     """The environment's account with the credentials of the AWS SDKs' usual sources.
 
     Args:
-        settings: The environment.
-        region: Instead of the one in the settings or, if there is none, the session's.
+        settings: The environment's settings.
+        region: The Region to use instead of the one in the settings, else the session's.
 
     Raises:
         OpsError: No Region is set anywhere, or `region` contradicts the settings.

@@ -22,12 +22,12 @@ class TurnProfile:
     """One turn of a conversation, on average.
 
     Attributes:
-        duration_s: From the prompt to the end of playback and the pause after it.
-        input_tokens: System prompt, history and prompt.
-        output_tokens: Of the reply.
-        vcpu: That the agent works with, in virtual CPUs.
-        memory_gb: That the agent's session holds, in GB.
-        turns_a_conversation: After the last one the session idles until its time-out.
+        duration_s: Seconds from the prompt to the end of the pause after playback.
+        input_tokens: Tokens of system prompt, history and prompt.
+        output_tokens: The reply's tokens.
+        vcpu: Virtual CPUs that the agent works with.
+        memory_gb: Memory that the agent's session holds, in GB.
+        turns_a_conversation: Turns, after which the session idles until its time-out.
     """
 
     duration_s: float

@@ -13,7 +13,7 @@ class Finding:
         verdict: `problem` if a deploy, or speaking, fails; `warning` if it may, or if nobody
             could look.
         subject: What was checked.
-        detail: What is so.
+        detail: What was found.
         next_step: What to do about it.
     """
 

@@ -67,7 +67,7 @@ def refusals(available: dict[str, Any], *, other_regions: bool) -> list[str]:
     """What `GetFoundationModelAvailability` says against using a model.
 
     Args:
-        available: Its response.
+        available: The response.
         other_regions: Whether the model is reached in other Regions, through a profile.
     """
     states = {

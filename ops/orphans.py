@@ -1,4 +1,4 @@
-"""`orphans`: what an environment left behind after `cdk destroy`.
+"""`orphans`: what an environment has left behind after `cdk destroy`.
 
 Something is the environment's own, and may be deleted, if
 
@@ -224,8 +224,8 @@ def clear(account: Account, *, delete: bool) -> int:
     """Print what is left, and delete what can be.
 
     Args:
-        account: The environment's.
-        delete: Whether to delete.
+        account: The environment's account.
+        delete: Whether to delete what can be deleted.
 
     Returns:
         The exit code: 1 if something is left that a call could delete, or nobody could look.

@@ -24,10 +24,10 @@ class AgentStack(EnvironmentStack):
 
     Args:
         app: The CDK app.
-        settings: Of the environment.
-        image: For linux/arm64; another URI is another version of the runtime.
+        settings: The environment's settings.
+        image: The agent's image, for linux/arm64; a new URI makes a new runtime version.
         endpoint: The speech endpoint the agent talks through.
-        network: Where the agent runs with `agent.network = "vpc"`, else None.
+        network: The network that the agent runs in, None outside a VPC.
 
     Attributes:
         runtime: The AgentCore runtime.
@@ -94,7 +94,7 @@ class AgentStack(EnvironmentStack):
         The runtime's own `grant_invoke_runtime` leaves out the WebSocket action.
 
         Args:
-            grantee: Who is allowed.
+            grantee: The principal that is allowed to.
 
         Returns:
             The grant, to chain dependencies on.

@@ -19,11 +19,11 @@ class ImagesStack(EnvironmentStack):
 
     Args:
         app: The CDK app.
-        settings: Of the environment.
+        settings: The environment's settings.
 
     Attributes:
         speech: The Kokoro container's image.
-        agent: The agent's.
+        agent: The agent's image.
     """
 
     def __init__(self, app: cdk.App, *, settings: Settings) -> None:

@@ -15,9 +15,9 @@ def acknowledge(construct: IConstruct, reason: str, *findings: str) -> None:
 
     Args:
         construct: The closest one that holds the finding.
-        reason: What a reviewer needs to agree.
-        findings: As cdk-nag names them, `AwsSolutions-CB4` or `AwsSolutions-IAM5[Resource::…]`;
-            the stack's partition, Region and account may be tokens.
+        reason: The reason, complete enough for a reviewer to agree.
+        findings: The findings as cdk-nag names them, such as `AwsSolutions-CB4` or
+            `AwsSolutions-IAM5[Resource::…]`; the stack's partition, Region and account may be tokens.
     """
     stack = cdk.Stack.of(construct)
     for finding in findings:

@@ -10,7 +10,7 @@ from stacks.stack import EnvironmentStack
 
 HTTPS_PORT = 443
 BIDIRECTIONAL_STREAM_PORT = 8443
-"""Of SageMaker's HTTP/2 streams. On 443 the call hangs without an error."""
+"""The port of SageMaker's HTTP/2 streams. On 443 the call hangs without an error."""
 
 
 class NetworkStack(EnvironmentStack):
@@ -22,7 +22,7 @@ class NetworkStack(EnvironmentStack):
 
     Args:
         app: The CDK app.
-        settings: Of the environment; has `[network]`.
+        settings: The environment's settings, with a `[network]`.
     """
 
     def __init__(self, app: cdk.App, *, settings: Settings) -> None:

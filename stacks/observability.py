@@ -1,4 +1,4 @@
-"""Who is notified, what is looked at and what it may cost."""
+"""The alarms' topic, the dashboard and the budget."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_budgets as budgets
@@ -25,10 +25,10 @@ class ObservabilityStack(EnvironmentStack):
 
     Args:
         app: The CDK app.
-        settings: Of the environment.
+        settings: The environment's settings.
 
     Attributes:
-        alarm_topic: What alarms publish to.
+        alarm_topic: The topic that alarms publish to.
     """
 
     def __init__(self, app: cdk.App, *, settings: Settings) -> None:

@@ -15,9 +15,9 @@ class SpeechStack(EnvironmentStack):
 
     Args:
         app: The CDK app.
-        settings: Of the environment.
-        image: Of the Kokoro container.
-        alarm_topic: What the alarms notify; nobody without.
+        settings: The environment's settings.
+        image: The Kokoro container's image.
+        alarm_topic: The topic that alarms publish to; None for alarms that notify nobody.
 
     Attributes:
         endpoint: The SageMaker endpoint.

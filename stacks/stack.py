@@ -12,12 +12,12 @@ class EnvironmentStack(cdk.Stack):
 
     Args:
         app: The CDK app.
-        stack: Which of `names.STACKS` it is.
-        settings: Of the environment.
-        description: What CloudFormation's console shows.
+        stack: The stack's name in `names.STACKS`.
+        settings: The environment's settings.
+        description: The text that CloudFormation's console shows.
 
     Attributes:
-        log_retention: Of the log groups in it.
+        log_retention: How long the environment keeps its logs.
     """
 
     def __init__(self, app: cdk.App, stack: str, *, settings: Settings, description: str) -> None:

@@ -1,4 +1,4 @@
-"""What is watched of the agent's runtime: its metrics and its row of the dashboard."""
+"""The agent runtime's metrics and its row of the dashboard."""
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 

@@ -12,9 +12,9 @@ def graph(
     """A third of a row.
 
     Args:
-        title: What it shows, with the unit.
-        metrics: A curve each.
-        mark: Label and value of a horizontal line.
+        title: The quantity it shows, with its unit.
+        metrics: The metrics, one curve each.
+        mark: The label and value of a horizontal line.
     """
     annotations = [cloudwatch.HorizontalAnnotation(label=mark[0], value=mark[1])] if mark else []
     return cloudwatch.GraphWidget(

@@ -21,18 +21,18 @@ INVOKE_ACTIONS = (
     "sagemaker:InvokeEndpointWithResponseStream",
     "sagemaker:InvokeEndpointWithBidirectionalStream",
 )
-"""Batch, streamed answers, and the conversation's own stream."""
+"""Batch requests, streamed answers, and bidirectional streams."""
 
 BAKE_S = 600
 """How long new instances serve, first some of the traffic, then all, before the rollout goes on:
 two evaluations of the slowest alarm."""
 PROVISION_S = 1800
-"""Allowed for instances to be found and started, twice; one takes about 320 s on ml.g5.xlarge
-(measured in aws-samples/sample-kokoro-tts-for-ai-agents)."""
+"""The time allowed for instances to be found and started, twice; one takes about 320 s on
+ml.g5.xlarge (measured in aws-samples/sample-kokoro-tts-for-ai-agents)."""
 
 ADMITTED_PER_TARGET = 2
-"""Sessions an instance admits for each it is meant to hold. A new instance takes minutes, so a
-burst is carried by the ones there are; beyond this they refuse rather than slow everybody down."""
+"""How many sessions an instance admits for each one it is meant to hold. A new instance takes
+minutes, so the present ones carry a burst; beyond this they refuse rather than slow down."""
 
 
 class KokoroEndpoint(Construct):
@@ -42,15 +42,15 @@ class KokoroEndpoint(Construct):
     The endpoint has one, so that alarms, which the endpoint refers to, can be about it.
 
     Args:
-        endpoint_name: Fixed, in plain text.
-        speech: Its settings.
-        image: Of the container.
-        rollback_alarms: Those that take a rollout back.
-        log_retention: Of the container's log.
+        endpoint_name: The endpoint's name, as plain text.
+        speech: The settings of the endpoint.
+        image: The container's image.
+        rollback_alarms: The alarms that take a rollout back.
+        log_retention: How long the container's log is kept.
 
     Attributes:
-        endpoint_name: Plain text, which other stacks can use without referring to this one.
-        endpoint_arn: The same.
+        endpoint_name: The name as plain text, so that other stacks need no reference to this one.
+        endpoint_arn: The ARN, composed of plain text too.
     """
 
     def __init__(

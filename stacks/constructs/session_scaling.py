@@ -1,4 +1,4 @@
-"""How many instances serve speech: by the sessions they hold, and by the clock."""
+"""Scaling of the speech endpoint by the sessions its instances hold, and by the clock."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_applicationautoscaling as autoscaling
@@ -13,7 +13,8 @@ from stacks.constructs.speech_monitoring import speech_metric
 from stacks.settings.speech import Instances, Speech
 
 SCALE_IN_BELOW = 0.4
-"""Of the target. Even when one of two instances goes, the other is then below the target."""
+"""The share of the target below which an instance goes. Even when one of two instances goes, the
+other is then below the target."""
 SCALE_IN_MINUTES = 15
 
 
@@ -21,8 +22,8 @@ class SessionScaling(Construct):
     """Adds instances when sessions are many, takes them away one by one when they are few.
 
     Args:
-        endpoint: What is scaled; its only production variant is `names.PRODUCTION_VARIANT`.
-        endpoint_name: As plain text.
+        endpoint: The endpoint to scale; its only production variant is `names.PRODUCTION_VARIANT`.
+        endpoint_name: The endpoint's name, as plain text.
         speech: The bounds, the sessions an instance is meant to hold, and the schedule.
     """
 

@@ -20,7 +20,7 @@ BASE_IMAGE = "public.ecr.aws/docker/library/python:3.12-slim-bookworm"
 CodeBuild's addresses are shared."""
 
 KEPT_IMAGES = 20
-"""How many builds a repository keeps. Instances pull when they start, so the image in service and
+"""How many images a repository keeps. Instances pull when they start, so the image in service and
 those a rollback needs must be among them."""
 
 
@@ -28,16 +28,16 @@ class SourceImage(Construct):
     """One image, with the repository it is pulled from.
 
     Args:
-        image: Where it comes from.
+        image: The settings that say where the image comes from.
         folder: The Docker build context, relative to the repository's root.
-        platform: What it runs on.
-        build_args: Of the Dockerfile.
+        platform: The platform the image runs on.
+        build_args: The Dockerfile's build arguments.
         retain: Whether repository and images outlive the stack.
 
     Attributes:
-        repository: Grant pulling on this.
-        uri: Whole, and another text for another source: in the template of a stack that takes it
-            from here, too, for the CLI skips a stack whose template is unchanged.
+        repository: The repository, to grant pulling on.
+        uri: The whole URI. It is another text for another source, also in the template of a stack
+            that uses it, because the CLI skips a stack whose template is unchanged.
     """
 
     def __init__(

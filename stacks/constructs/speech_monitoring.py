@@ -1,4 +1,4 @@
-"""What is watched of the speech endpoint: its metrics, its alarms and its rows of the dashboard."""
+"""The speech endpoint's metrics, its alarms and its rows of the dashboard."""
 
 from collections.abc import Sequence
 
@@ -29,9 +29,9 @@ def speech_metric(endpoint_name: str, name: str, statistic: str) -> cloudwatch.M
     sentences included. It emits no ModelLatency for bidirectional streams.
 
     Args:
-        endpoint_name: As plain text.
-        name: Of the metric.
-        statistic: Such as `Sum` or `p95`.
+        endpoint_name: The endpoint's name, as plain text.
+        name: The metric's name.
+        statistic: The statistic, such as `Sum` or `p95`.
     """
     if name in names.CONTAINER_METRICS:
         namespace, dimensions = names.METRIC_NAMESPACE, {"Endpoint": endpoint_name}
@@ -52,12 +52,12 @@ class SpeechAlarms(Construct):
     """The `SPEECH_ALARMS` of one endpoint.
 
     Args:
-        endpoint_name: As plain text: the endpoint refers to its alarms, so they come first.
+        endpoint_name: The name as plain text, because the endpoint refers to its alarms.
         limits: The alarms' thresholds.
-        topic: What the alarms notify; nobody without.
+        topic: The topic that they publish to; None for alarms that notify nobody.
 
     Attributes:
-        alarms: In the table's order.
+        alarms: The alarms, in the table's order.
     """
 
     def __init__(

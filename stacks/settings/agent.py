@@ -40,22 +40,22 @@ class Agent(Model):
     language: str | None = Field(
         None,
         pattern=r"^[a-z]{2}$",
-        description="of the replies, ISO 639-1; that of the voice without",
+        description="ISO 639-1 code of the replies' language; the voice's by default",
     )
     system_prompt: str | None = Field(
         None,
         min_length=1,
         max_length=2048,  # of an AgentCore environment variable
-        description="instead of the image's own",
+        description="replaces the image's own prompt",
     )
     first_chunk: Literal["sentence", "clause"] | None = Field(
-        None, description="what a reply's speech begins with; the image's default without"
+        None, description="what a reply's speech begins with; the image's by default"
     )
     max_reply_tokens: int | None = Field(
-        None, ge=1, le=8192, description="of the model, in one reply; the image's default without"
+        None, ge=1, le=8192, description="most tokens of one reply; the image's by default"
     )
     auth: Literal["iam", "jwt"] = Field("iam", description="how callers prove who they are")
-    jwt: Jwt | None = Field(None, description='with auth = "jwt"')
+    jwt: Jwt | None = Field(None, description='needed with auth = "jwt"')
     allowed_headers: tuple[str, ...] = Field(
         (),
         max_length=19,  # AgentCore passes 20 on, and with jwt the token is one
@@ -63,9 +63,11 @@ class Agent(Model):
     )
     network: Literal["public", "vpc"] = Field("public", description="`vpc` needs `[network]`")
     idle_timeout_s: int = Field(
-        900, ge=60, le=28_800, description="an idle session's microVM is kept so long"
+        900, ge=60, le=28_800, description="seconds that an idle session's microVM is kept"
     )
-    max_lifetime_s: int = Field(28_800, ge=60, le=28_800, description="of any session's microVM")
+    max_lifetime_s: int = Field(
+        28_800, ge=60, le=28_800, description="seconds that a microVM lives at most"
+    )
     image: Image = Field(Image(), description="where the image comes from")
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""`[alarms]` and `[budget]`: which alarms there are, their limits, and who is notified."""
+"""`[alarms]` and `[budget]`: the alarms there are, their limits, and who is notified."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,11 +13,13 @@ EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
 class Alarms(Model):
     """When somebody is notified, and a rollout is taken back."""
 
-    email: str | None = Field(None, pattern=EMAIL, description="who is notified; nobody without")
+    email: str | None = Field(None, pattern=EMAIL, description="who is notified; nobody by default")
     first_audio_p95_ms: int = Field(
         800, ge=50, le=60_000, description="alarm above: a sentence's first audio, 95th percentile"
     )
-    errors_per_minute: int = Field(5, ge=1, le=10_000, description="alarm above")
+    errors_per_minute: int = Field(
+        5, ge=1, le=10_000, description="alarm above: failed utterances, and broken streams"
+    )
 
 
 class Budget(Model):
@@ -33,11 +35,11 @@ class SpeechAlarm:
 
     Attributes:
         metric: The CloudWatch metric it watches, by the minute.
-        statistic: Of the metric.
+        statistic: The metric's statistic.
         meaning: What is wrong while it rings.
-        threshold: Above which a minute is bad, from the environment's limits.
-        bad_minutes: How many must be bad for it to ring.
-        minutes: Among how many last ones.
+        threshold: The value above which a minute is bad, from the environment's limits.
+        bad_minutes: How many of the last `minutes` must be bad for it to ring.
+        minutes: How many minutes it looks at.
     """
 
     metric: str

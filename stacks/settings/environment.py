@@ -37,23 +37,23 @@ class Settings(Model):
         description="`stable` retains data, is protected from deletion and runs two instances or "
         "more; `ephemeral` is destroyed whole"
     )
-    account: str | None = Field(None, pattern=r"^\d{12}$", description="else the deployer's")
+    account: str | None = Field(None, pattern=r"^\d{12}$", description="the deployer's by default")
     region: str | None = Field(
-        None, pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", description="else the deployer's"
+        None, pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", description="the deployer's by default"
     )
     permissions_boundary: str | None = Field(
         None,
         pattern=r"^[\w+=,.@-]{1,128}$",
-        description="name of the IAM policy that bounds every role",
+        description="name of the IAM policy that bounds the permissions of every role",
     )
     tags: dict[str, str] = Field(
-        {}, max_length=40, description="on every resource, beside `environment`"
+        {}, max_length=40, description="tags on every resource, beside `environment`"
     )
     speech: Speech = Field(description="the SageMaker endpoint")
     agent: Agent = Field(Agent(), description="the AgentCore runtime")
     alarms: Alarms = Field(Alarms(), description="when somebody is notified")
-    budget: Budget | None = Field(None, description="none without")
-    network: Network | None = Field(None, description="no VPC without")
+    budget: Budget | None = Field(None, description="no budget without it")
+    network: Network | None = Field(None, description="no VPC without it")
 
     @field_validator("tags")
     @classmethod
@@ -78,12 +78,12 @@ class Settings(Model):
 
     @property
     def endpoint_name(self) -> str:
-        """The SageMaker endpoint's, fixed so that alarms can name it before it exists."""
+        """The SageMaker endpoint's name, fixed so that alarms can use it before it exists."""
         return names.endpoint_name(self.name)
 
     @property
     def runtime_name(self) -> str:
-        """The AgentCore runtime's."""
+        """The AgentCore runtime's name."""
         return names.runtime_name(self.name)
 
     @model_validator(mode="after")
@@ -119,8 +119,8 @@ def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
     """The settings of one environment.
 
     Args:
-        name: Of the environment: the file `<name>.toml` in `folder`.
-        folder: Where the environments' files are.
+        name: The environment's name: its file is `<name>.toml` in `folder`.
+        folder: The folder of the environments' files.
 
     Raises:
         SettingsError: There is no such file, it is not TOML, or it does not fit the model.

@@ -8,7 +8,7 @@ CUDA_MAJOR_BY_AMI = {
 InferenceAmiVersion). The image's must be the same: newer does not start on it, older hangs or dies
 without a log (aws/deep-learning-containers#6187)."""
 IMAGE_CUDA_MAJOR = 13
-"""Of the GPU image that `container/` builds: that of the packages in its lock."""
+"""CUDA major of the GPU image that `container/` builds: that of the packages in its lock."""
 
 GPU_FAMILIES = ("g4dn", "g5", "g6", "g6e", "p4d", "p5")
 """Instance families with an NVIDIA GPU, x86-64."""

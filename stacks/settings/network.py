@@ -21,7 +21,9 @@ class Network(Model):
     """A VPC of the environment's own, in a stack that outlives the others."""
 
     cidr: str = Field(
-        "10.42.0.0/16", pattern=r"^\d{1,3}(\.\d{1,3}){3}/(1[6-9]|2[0-4])$", description="of the VPC"
+        "10.42.0.0/16",
+        pattern=r"^\d{1,3}(\.\d{1,3}){3}/(1[6-9]|2[0-4])$",
+        description="address range of the VPC",
     )
     az_ids: tuple[str, ...] = Field(
         min_length=2, max_length=3, description="Availability Zone ids that AgentCore supports"

@@ -24,10 +24,10 @@ class Bounds(Model):
     minimum: int = Field(
         ge=1,
         le=100,
-        description="never fewer; a bidirectional endpoint without inference components cannot "
+        description="lower bound; a bidirectional endpoint without inference components cannot "
         "scale to zero",
     )
-    maximum: int = Field(ge=1, le=100, description="never more")
+    maximum: int = Field(ge=1, le=100, description="upper bound")
 
     @model_validator(mode="after")
     def _are_in_order(self) -> Self:
@@ -51,10 +51,10 @@ class Instances(Bounds):
 class Schedule(Bounds):
     """From a moment on, other bounds for the number of instances."""
 
-    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,30}$", description="of the scheduled action")
+    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,30}$", description="name of the scheduled action")
     cron: str = Field(
         pattern=r"^cron\(\S+ \S+ \S+ \S+ \S+ \S+\)$",
-        description="when, as `cron(minute hour day month weekday year)`",
+        description="when the bounds change, as `cron(minute hour day month weekday year)`",
     )
     time_zone: str = Field("UTC", description="IANA name of the cron's time zone")
 
@@ -80,45 +80,49 @@ class Speech(Model):
 
     variant: Literal["gpu", "cpu"] = Field("gpu", description="which image is built")
     instance_type: str = Field(
-        "ml.g5.xlarge", pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$", description="of the endpoint"
+        "ml.g5.xlarge",
+        pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$",
+        description="type of the endpoint's instances",
     )
     inference_ami: str | None = Field(
         None,
-        description="with a gpu: the host's image; its CUDA major must be the container's. One of "
+        description="with `gpu`: the host's image, with the container's CUDA major; one of "
         + ", ".join(f"`{ami}`" for ami in CUDA_MAJOR_BY_AMI),
     )
-    cuda_major: Literal[12, 13] | None = Field(None, description="with a gpu: of the container")
+    cuda_major: Literal[12, 13] | None = Field(
+        None, description="with `gpu`: CUDA major of the container"
+    )
     granularity: Literal["window", "sentence"] = Field(
         "window",
-        description="of speech whose request does not say: `window`, sent from inside a sentence; "
-        "`sentence`, each when it is complete",
+        description="what speech is sent in when the request does not say: `window`, from inside a "
+        "sentence; `sentence`, each when it is complete",
     )
     default_voice: str | None = Field(
         None,
         min_length=1,
         max_length=200,
-        description="of speech whose request names none, a mix too; the image's default without",
+        description="voice, or mix, of a request that names none; the image's by default",
     )
     session_idle_s: int | None = Field(
         None,
         ge=60,
         le=SESSION_LIMIT_S - 60,
-        description="an idle session is closed after so long; the image's default without",
+        description="seconds after which an idle session is closed; the image's by default",
     )
-    instances: Instances = Field(Instances(minimum=1, maximum=1), description="how many")
+    instances: Instances = Field(Instances(minimum=1, maximum=1), description="number of instances")
     schedule: tuple[Schedule, ...] = Field((), description="other bounds at set times")
     model_source: Literal["packages", "release"] = Field(
         "packages", description="where the image's build gets the weights"
     )
     image: Image = Field(Image(), description="where the image comes from")
     startup_timeout_s: int = Field(
-        600, ge=60, le=3600, description="until the container answers /ping"
+        600, ge=60, le=3600, description="seconds until the container must answer /ping"
     )
     termination_wait_s: int = Field(
         SESSION_LIMIT_S,
         ge=0,
         le=3600,
-        description="how long old instances live on in a rollout; a session lasts up to 1800 s",
+        description="seconds that old instances live on in a rollout; a session lasts up to 1800 s",
     )
 
     @property
