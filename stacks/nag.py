@@ -17,7 +17,7 @@ def acknowledge(construct: IConstruct, reason: str, *findings: str) -> None:
         construct: The closest one that holds the finding.
         reason: The reason, complete enough for a reviewer to agree.
         findings: The findings as cdk-nag names them, such as `AwsSolutions-CB4` or
-            `AwsSolutions-IAM5[Resource::…]`; the stack's partition, Region and account may be tokens.
+            `AwsSolutions-IAM5[Resource::…]`; partition, Region and account may be tokens.
     """
     stack = cdk.Stack.of(construct)
     for finding in findings:

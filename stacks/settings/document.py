@@ -47,8 +47,9 @@ def document() -> str:
 def _variables(title: str, prefix: str, model: type[BaseModel]) -> list[str]:
     """The section of an image's own settings."""
     schema = model.model_json_schema()
+    required = schema.get("required", [])
     rows = [
-        _row(_AWS_VARIABLES.get(name, prefix + name.upper()), field, name in schema["required"])
+        _row(_AWS_VARIABLES.get(name, prefix + name.upper()), field, name in required)
         for name, field in schema["properties"].items()
     ]
     return [f"## {title}", "", schema["description"], "", *_table("variable", rows), ""]

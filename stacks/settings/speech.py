@@ -94,8 +94,8 @@ class Speech(Model):
     )
     granularity: Literal["window", "sentence"] = Field(
         "window",
-        description="what speech is sent in when the request does not say: `window`, from inside a "
-        "sentence; `sentence`, each when it is complete",
+        description="how audio is sent when a request does not say: `window`, in windows inside a "
+        "sentence; `sentence`, in whole sentences",
     )
     default_voice: str | None = Field(
         None,
