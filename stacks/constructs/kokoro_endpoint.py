@@ -211,16 +211,13 @@ def _rollout(
     A canary may be at most half of the instances (SageMaker API reference, TrafficRoutingConfig),
     so a single one is replaced at once.
     """
-    if speech.fewest_instances > 1:
-        routing = sagemaker.CfnEndpoint.TrafficRoutingConfigProperty(
-            type="CANARY",
-            canary_size=sagemaker.CfnEndpoint.CapacitySizeProperty(type="INSTANCE_COUNT", value=1),
-            wait_interval_in_seconds=BAKE_S,
-        )
-    else:
-        routing = sagemaker.CfnEndpoint.TrafficRoutingConfigProperty(
-            type="ALL_AT_ONCE", wait_interval_in_seconds=BAKE_S
-        )
+    canary = sagemaker.CfnEndpoint.CapacitySizeProperty(type="INSTANCE_COUNT", value=1)
+    several = speech.fewest_instances > 1
+    routing = sagemaker.CfnEndpoint.TrafficRoutingConfigProperty(
+        type="CANARY" if several else "ALL_AT_ONCE",
+        canary_size=canary if several else None,
+        wait_interval_in_seconds=BAKE_S,
+    )
     return sagemaker.CfnEndpoint.DeploymentConfigProperty(
         blue_green_update_policy=sagemaker.CfnEndpoint.BlueGreenUpdatePolicyProperty(
             traffic_routing_configuration=routing,

@@ -257,7 +257,7 @@ ELSEWHERE = {
     15: "tests/infra/test_app.py::test_a_second_synthesis_is_the_same",
     16: "tests/infra/test_workflows.py::test_images_are_built_without_attestations",
     20: "tests/infra/test_app.py::test_accounts_are_not_looked_into",
-    22: "tests/unit/ops/test_preflight.py::test_codebuild_without_builds_is_a_problem",
+    22: "tests/unit/ops/test_quotas.py::test_codebuild_without_builds_is_a_problem",
 }
 """What no template can hold: settings, commands, images, workflows, the synthesis itself."""
 
