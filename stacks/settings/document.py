@@ -34,14 +34,13 @@ def document() -> str:
     """The whole page, in Markdown."""
     schema = Settings.model_json_schema()
     tables = [line for table in _tables(schema, schema, "") for line in table]
-    return "\n".join(
-        [
-            _HEAD,
-            *tables,
-            *_variables("Variables of the speech container", container.PREFIX, container.Settings),
-            *_variables("Variables of the agent", agent.PREFIX, agent.Settings),
-        ]
-    )
+    page = [
+        _HEAD,
+        *tables[:-1],
+        *_variables("Variables of the speech container", container.PREFIX, container.Settings),
+        *_variables("Variables of the agent", agent.PREFIX, agent.Settings),
+    ]
+    return "\n".join(page) + "\n"
 
 
 def _variables(title: str, prefix: str, model: type[BaseModel]) -> list[str]:
@@ -52,7 +51,8 @@ def _variables(title: str, prefix: str, model: type[BaseModel]) -> list[str]:
         _row(_AWS_VARIABLES.get(name, prefix + name.upper()), field, name in required)
         for name, field in schema["properties"].items()
     ]
-    return [f"## {title}", "", schema["description"], "", *_table("variable", rows), ""]
+    text = f"Read when it starts; an unknown `{prefix}*` or a value that is not accepted ends it."
+    return ["", f"## {title}", "", text, "", *_table("variable", rows)]
 
 
 def _table(first_column: str, rows: list[str]) -> list[str]:
@@ -82,6 +82,8 @@ def _tables(model: dict[str, Any], root: dict[str, Any], path: str) -> Iterator[
 
 
 def _row(key: str, field: dict[str, Any], required: bool) -> str:
+    if "description" not in field:
+        raise TypeError(f"{key} has no description")
     if required:
         default = "required"
     elif "default" not in field:
@@ -90,7 +92,7 @@ def _row(key: str, field: dict[str, Any], required: bool) -> str:
         default = "none"
     else:
         default = f"`{json.dumps(field['default'], ensure_ascii=False)}`"
-    meaning = " ".join(field.get("description", "").split())
+    meaning = " ".join(field["description"].split())
     return f"| `{key}` | {_accepted(field)} | {default} | {meaning} |"
 
 
@@ -114,12 +116,15 @@ def _accepted(field: dict[str, Any]) -> str:
 
 
 def _range(value: dict[str, Any]) -> str:
-    low = f"{value['minimum']:,}" if "minimum" in value else f"above {value['exclusiveMinimum']:,}"
-    if "exclusiveMaximum" in value:
-        return f"{low} to below {value['exclusiveMaximum']:,}"
-    if "maximum" in value:
-        return f"{low} to {value['maximum']:,}"
-    return f"{low} or more" if "minimum" in value else low
+    if value.keys() >= {"minimum", "maximum"}:
+        return f"{value['minimum']:,} to {value['maximum']:,}"
+    bounds = {
+        "minimum": "at least",
+        "exclusiveMinimum": "above",
+        "maximum": "at most",
+        "exclusiveMaximum": "below",
+    }
+    return ", ".join(f"{word} {value[key]:,}" for key, word in bounds.items() if key in value)
 
 
 def _without_null(field: dict[str, Any]) -> dict[str, Any]:
