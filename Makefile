@@ -82,10 +82,10 @@ nag: .venv/dev.stamp .env-checkov/stamp
 snapshots: .venv/dev.stamp
 	UPDATE_SNAPSHOTS=1 $(BIN)/pytest tests/infra/test_snapshots.py
 
-## make docs         write docs/settings.md from the model of the settings
+## make docs         write docs/settings.md from the models of the settings
 .PHONY: docs
 docs: .venv/dev.stamp
-	$(BIN)/python -m stacks.settings.document
+	PYTHONPATH=container:agent $(BIN)/python -m stacks.settings.document
 
 ## make soak         the long acceptance runs
 .PHONY: soak

@@ -15,26 +15,14 @@ from stacks.speech import SpeechStack
 
 def build(app: cdk.App, settings: Settings) -> None:
     """Put an environment's stacks into the app, each with what it needs of the others."""
-    name = settings.name
-    images = ImagesStack(app, f"{name}-Images", settings=settings)
-    network = NetworkStack(app, f"{name}-Network", settings=settings) if settings.network else None
-    observability = ObservabilityStack(app, f"{name}-Observability", settings=settings)
+    images = ImagesStack(app, settings=settings)
+    network = NetworkStack(app, settings=settings) if settings.network else None
+    observability = ObservabilityStack(app, settings=settings)
     speech = SpeechStack(
-        app,
-        f"{name}-Speech",
-        settings=settings,
-        image_uri=images.speech_image_uri,
-        repository=images.speech_repository,
-        alarm_topic=observability.alarm_topic,
+        app, settings=settings, image=images.speech, alarm_topic=observability.alarm_topic
     )
     agent = AgentStack(
-        app,
-        f"{name}-Agent",
-        settings=settings,
-        image_uri=images.agent_image_uri,
-        repository=images.agent_repository,
-        endpoint=speech.endpoint,
-        network=network,
+        app, settings=settings, image=images.agent, endpoint=speech.endpoint, network=network
     )
     for user in (speech, agent):
         # An image that Docker pushes is referred to by its name only, which orders nothing.
@@ -45,7 +33,7 @@ def chosen(app: cdk.App) -> Settings:
     """The settings of the environment named on the command line.
 
     Raises:
-        SettingsError: none is named, or it cannot be used.
+        SettingsError: None is named, or it cannot be used.
     """
     name = app.node.try_get_context("env")
     if not name:
@@ -55,7 +43,7 @@ def chosen(app: cdk.App) -> Settings:
 
 
 def main() -> None:
-    """Synthesize; what is wrong with the settings is told in words, not by a traceback."""
+    """Synthesize; what is wrong with the settings is one line each, not a traceback."""
     app = cdk.App(analytics_reporting=False)
     try:
         settings = chosen(app)

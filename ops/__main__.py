@@ -4,11 +4,12 @@ import argparse
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from ops.agentcore import QUALIFIER
 from ops.aws import AWS_ERRORS, OpsError, connect, explain
 from ops.findings import report
+from stacks.names import QUALIFIER
 from stacks.settings import Settings, SettingsError, load
 
 # `agent/` is an image's build context, not an installed package.
@@ -67,7 +68,7 @@ def _capacity(settings: Settings, arguments: argparse.Namespace) -> int:
 def _cost(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops import cost
 
-    turn = cost.Turn(
+    turn = cost.TurnProfile(
         duration_s=arguments.turn_s,
         input_tokens=arguments.input_tokens,
         output_tokens=arguments.output_tokens,
@@ -102,6 +103,27 @@ def _fraction(text: str) -> float:
     return value
 
 
+type Options = tuple[tuple[str, Callable[[str], object], object, str], ...]
+"""Flag, type, default and meaning of each."""
+
+_CAPACITY_OPTIONS: Options = (
+    ("--ladder", _ladder, "1,2,4,8,16,32", "sessions a step"),
+    ("--utterances", int, 10, "by each session of a step"),
+    ("--talk-ratio", _fraction, 0.4, "share of a conversation the agent speaks"),
+    ("--overload", _fraction, 0.01, "share of the time it may be too many"),
+    ("--headroom", _fraction, 0.2, "kept free while an instance is added"),
+    ("--conversations", int, 100, "at once, at the busiest time"),
+)
+_COST_OPTIONS: Options = (
+    ("--turn-s", float, 20, "from prompt to end of playback"),
+    ("--turns", int, 8, "of a conversation, on average"),
+    ("--input-tokens", int, 800, "of the model, a turn"),
+    ("--output-tokens", int, 120, "of the model, a turn"),
+    ("--vcpu", float, 0.1, "in use by the agent, on average"),
+    ("--memory-gb", float, 0.4, "in use by the agent"),
+)
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     root = argparse.ArgumentParser(prog="python -m ops", description=__doc__)
@@ -126,61 +148,10 @@ def parser() -> argparse.ArgumentParser:
 
     capacity = command("capacity", _capacity, "measure how many conversations an instance holds")
     capacity.add_argument("--endpoint", help="measure this one instead of the environment's")
-    capacity.add_argument(
-        "--ladder",
-        type=_ladder,
-        default="1,2,4,8,16,32",
-        metavar="N,N…",
-        help="sessions a step (%(default)s)",
-    )
-    capacity.add_argument(
-        "--utterances", type=int, default=10, help="by each session of a step (%(default)s)"
-    )
-    capacity.add_argument(
-        "--talk-ratio",
-        type=_fraction,
-        default=0.4,
-        help="part of a conversation the agent speaks (%(default)s)",
-    )
-    capacity.add_argument(
-        "--overload",
-        type=_fraction,
-        default=0.01,
-        help="part of the time it may be too many (%(default)s)",
-    )
-    capacity.add_argument(
-        "--headroom",
-        type=_fraction,
-        default=0.2,
-        help="kept free while an instance is added (%(default)s)",
-    )
-    capacity.add_argument(
-        "--conversations",
-        type=int,
-        default=100,
-        metavar="N",
-        help="at once, at the busiest time (%(default)s)",
-    )
-
     cost = command("cost", _cost, "what the environment costs at list prices")
-    cost.add_argument(
-        "--turn-s", type=float, default=20, help="from prompt to end of playback (%(default)s)"
-    )
-    cost.add_argument(
-        "--turns", type=int, default=8, help="of a conversation, on average (%(default)s)"
-    )
-    cost.add_argument(
-        "--input-tokens", type=int, default=800, help="of the model, a turn (%(default)s)"
-    )
-    cost.add_argument(
-        "--output-tokens", type=int, default=120, help="of the model, a turn (%(default)s)"
-    )
-    cost.add_argument(
-        "--vcpu", type=float, default=0.1, help="in use by the agent, on average (%(default)s)"
-    )
-    cost.add_argument(
-        "--memory-gb", type=float, default=0.4, help="in use by the agent (%(default)s)"
-    )
+    for added, options in ((capacity, _CAPACITY_OPTIONS), (cost, _COST_OPTIONS)):
+        for flag, kind, default, text in options:
+            added.add_argument(flag, type=kind, default=default, help=f"{text} (%(default)s)")
 
     orphans = command("orphans", _orphans, "list what the environment left behind")
     orphans.add_argument("--delete", action="store_true", help="delete what is certainly its own")

@@ -71,7 +71,7 @@ def next_step(reason: str) -> str:
     """What to do about a failure, empty if nothing better is known than the reason itself.
 
     Args:
-        reason: as in a stack event's `ResourceStatusReason`, an endpoint's `FailureReason` or an
+        reason: A stack event's `ResourceStatusReason`, an endpoint's `FailureReason` or an
             error's message.
     """
     for pattern, advice in _ADVICE:

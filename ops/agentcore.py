@@ -16,9 +16,7 @@ from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
 from ops.aws import Account, OpsError
-
-QUALIFIER = "live"
-"""The runtime's endpoint that the agent stack makes, and callers are allowed to use."""
+from stacks.names import QUALIFIER
 
 SESSION_HEADER = "X-Amzn-Bedrock-AgentCore-Runtime-Session-Id"
 MAX_PRESIGNED_S = 300

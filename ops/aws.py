@@ -16,10 +16,8 @@ from botocore.exceptions import (
 )
 
 from ops.advice import next_step
+from stacks import names
 from stacks.settings import Settings
-
-PARTS = ("images", "network", "observability", "speech", "agent")
-"""The stacks of an environment, in the order in which they are deployed."""
 
 # Throttled calls are repeated with growing pauses before they count as failed.
 _CONFIG = Config(retries={"mode": "standard", "total_max_attempts": 6})
@@ -35,8 +33,8 @@ class Account:
     """An account and Region, as one environment's commands see them.
 
     Args:
-        session: with credentials and a Region.
-        settings: the environment.
+        session: The session, with credentials and a Region.
+        settings: The environment's settings.
     """
 
     def __init__(self, session: boto3.Session, settings: Settings) -> None:
@@ -56,13 +54,13 @@ class Account:
         """What the SDKs that know no boto3 take."""
         return self.session._session
 
-    def stack_name(self, part: str) -> str:
-        """The name of one of the environment's stacks."""
-        return f"voice-{self.settings.name}-{part}"
+    def stack_name(self, stack: str) -> str:
+        """What CloudFormation calls one of the environment's `names.STACKS`."""
+        return names.stack_name(self.settings.name, stack)
 
-    def cdk(self, command: str, part: str | None = None) -> str:
+    def cdk(self, command: str, stack: str | None = None) -> str:
         """The command line that deploys or destroys the environment, or one of its stacks."""
-        what = f"{self.settings.name}-{part.capitalize()}" if part else "--all"
+        what = names.stack_id(self.settings.name, stack) if stack else "--all"
         return f'make cdk ARGS="{command} -c env={self.settings.name} {what}"'
 
     def stack(self, name: str) -> dict[str, Any] | None:
@@ -81,7 +79,7 @@ class Account:
         return described[0] if described else None
 
     def first_failure(self, stack_name: str) -> str:
-        """Why the last change of a stack failed, empty if no event tells.
+        """Why the last change of a stack failed, empty if no event says.
 
         The earliest failure names the cause; the others were cancelled because of it.
 
@@ -99,17 +97,16 @@ class Account:
                 break
         return first
 
-    def stack_resources(self, part: str) -> list[dict[str, Any]]:
+    def stack_resources(self, stack: str) -> list[dict[str, Any]]:
         """Summaries of the resources in one of the environment's stacks; none without the stack.
 
         Raises:
             ClientError, BotoCoreError: CloudFormation cannot be asked.
         """
-        if self.stack(self.stack_name(part)) is None:
+        name = self.stack_name(stack)
+        if self.stack(name) is None:
             return []
-        pages = self.pages(
-            "cloudformation", "list_stack_resources", StackName=self.stack_name(part)
-        )
+        pages = self.pages("cloudformation", "list_stack_resources", StackName=name)
         return [item for page in pages for item in page["StackResourceSummaries"]]
 
     def runtime(self) -> dict[str, Any] | None:
@@ -133,11 +130,11 @@ def connect(settings: Settings, region: str | None = None) -> Account:
     """The environment's account with the credentials of the AWS SDKs' usual sources.
 
     Args:
-        settings: the environment.
-        region: instead of the one in the settings or, if there is none, the session's.
+        settings: The environment's settings.
+        region: The Region to use instead of the one in the settings, else the session's.
 
     Raises:
-        OpsError: no Region is set anywhere, or `region` contradicts the settings.
+        OpsError: No Region is set anywhere, or `region` contradicts the settings.
     """
     if region and settings.region and region != settings.region:
         raise OpsError(

@@ -7,27 +7,27 @@ from typing import Any
 
 from ops.aws import OpsError
 from ops.schedule import NotWeeklyError, bounds
+from stacks.names import CONTAINER_METRICS
 from stacks.settings import Settings
+from stacks.settings.alarms import SCALING_ALARMS, SPEECH_ALARMS
+from stacks.settings.network import INTERFACE_ENDPOINTS
 
 PRICES = Path(__file__).with_name("prices.toml")
 HOURS_A_MONTH = 730
 TURNS = 1000
-OWN_METRICS = 4  # FirstAudio, Requests, Errors, RealTimeFactor
-ENDPOINTS = 5  # of a VPC: SageMaker runtime, Bedrock runtime, ECR's two, logs
-ALARMS = 5  # FirstAudio, Errors, MidStreamErrors, one for each direction of scaling
 
 
 @dataclass(frozen=True)
-class Turn:
+class TurnProfile:
     """One turn of a conversation, on average.
 
     Attributes:
-        duration_s: from the prompt to the end of playback and the pause after it.
-        input_tokens: system prompt, history and prompt.
-        output_tokens: of the reply.
-        vcpu: that the agent works with, in virtual CPUs.
-        memory_gb: that the agent's session holds, in GB.
-        turns_a_conversation: after the last one the session idles until its time-out.
+        duration_s: Seconds from the prompt to the end of the pause after playback.
+        input_tokens: Tokens of system prompt, history and prompt.
+        output_tokens: The reply's tokens.
+        vcpu: Virtual CPUs that the agent works with.
+        memory_gb: Memory that the agent's session holds, in GB.
+        turns_a_conversation: Turns, after which the session idles until its time-out.
     """
 
     duration_s: float
@@ -47,13 +47,14 @@ def hourly_instances(settings: Settings) -> tuple[float, float]:
     """The fewest and the most instances over a week, on average, as the schedule lets them be.
 
     Raises:
-        NotWeeklyError: a scheduled action does not repeat every week.
+        NotWeeklyError: A scheduled action does not repeat every week.
     """
-    parts = bounds(settings.speech.instances, settings.speech.schedule)
-    return sum(part * low for part, low, _ in parts), sum(part * high for part, _, high in parts)
+    periods = bounds(settings.speech.instances, settings.speech.schedule)
+    low = sum(share * minimum for share, minimum, _ in periods)
+    return low, sum(share * maximum for share, _, maximum in periods)
 
 
-def agentcore_usd(turn: Turn, idle_timeout_s: int, prices: dict[str, Any]) -> float:
+def agentcore_usd(turn: TurnProfile, idle_timeout_s: int, prices: dict[str, Any]) -> float:
     """What AgentCore asks for a thousand turns: CPU while it works, memory as long as a session
     lives, which is until its idle time-out after the last turn.
     """
@@ -65,19 +66,19 @@ def agentcore_usd(turn: Turn, idle_timeout_s: int, prices: dict[str, Any]) -> fl
     return float(turns_h * turn.vcpu * price["vcpu_hour_usd"] + memory_gb_h * price["gb_hour_usd"])
 
 
-def model_usd(turn: Turn, price: dict[str, Any]) -> float:
+def model_usd(turn: TurnProfile, price: dict[str, Any]) -> float:
     """What Bedrock asks for a thousand turns."""
     tokens = turn.input_tokens * price["input_usd"] + turn.output_tokens * price["output_usd"]
     return float(TURNS * tokens / 1_000_000)
 
 
 def lines(
-    settings: Settings, region: str | None, turn: Turn, prices: dict[str, Any] | None = None
+    settings: Settings, region: str | None, turn: TurnProfile, prices: dict[str, Any] | None = None
 ) -> list[str]:
     """The costs, with how they are reckoned.
 
     Raises:
-        OpsError: there is no price for the instance type or the model.
+        OpsError: There is no price for the instance type or the model.
     """
     prices = prices or load_prices()
     speech = settings.speech
@@ -89,7 +90,7 @@ def lines(
         low, high = float(speech.instances.minimum), float(speech.instances.maximum)
         how = f"without the schedule, whose {error} does not repeat weekly"
     usd = instance["usd"]
-    told = [
+    rows = [
         f"{settings.name} at list prices of {prices['as_of']}, USD, {prices['region']}"
         + ("" if region in (None, prices["region"]) else f"; {region} differs"),
         "(*: not checked against AWS's price list; sources in ops/prices.toml)",
@@ -107,7 +108,7 @@ def lines(
     agentcore = prices["agentcore"]
     idle_s = settings.agent.idle_timeout_s
     return [
-        *told,
+        *rows,
         f"agent    {agentcore_usd(turn, idle_s, prices):.2f} per {TURNS} turns: {TURNS} × "
         f"{turn.duration_s:.0f} s × ({turn.vcpu} vCPU × {agentcore['vcpu_hour_usd']} + "
         f"{turn.memory_gb} GB × {agentcore['gb_hour_usd']}) an hour, and once in "
@@ -120,15 +121,20 @@ def lines(
 
 
 def _fixed(settings: Settings, fixed: dict[str, Any]) -> list[str]:
-    usd = fixed["dashboard_usd"] + ALARMS * fixed["alarm_usd"] + OWN_METRICS * fixed["metric_usd"]
-    told = [f"watching {usd:.2f} a month: dashboard, alarms, own metrics{_star(fixed)}"]
+    usd = (
+        fixed["dashboard_usd"]
+        + (len(SPEECH_ALARMS) + SCALING_ALARMS) * fixed["alarm_usd"]
+        + len(CONTAINER_METRICS) * fixed["metric_usd"]
+    )
+    rows = [f"watching {usd:.2f} a month: dashboard, alarms, own metrics{_star(fixed)}"]
     if settings.network is not None:
-        hourly = ENDPOINTS * len(settings.network.az_ids) * fixed["interface_endpoint_hour_usd"]
-        told.append(
-            f"network  {hourly:.2f} an hour, {_month(hourly)} a month: {ENDPOINTS} interface "
-            f"endpoints in {len(settings.network.az_ids)} zones{_star(fixed)}"
+        endpoints, zones = len(INTERFACE_ENDPOINTS), len(settings.network.az_ids)
+        hourly = endpoints * zones * fixed["interface_endpoint_hour_usd"]
+        rows.append(
+            f"network  {hourly:.2f} an hour, {_month(hourly)} a month: {endpoints} interface "
+            f"endpoints in {zones} zones{_star(fixed)}"
         )
-    return told
+    return rows
 
 
 def _model(model_id: str) -> str:

@@ -1,4 +1,4 @@
-"""What a check found, and how it is told."""
+"""What a check found, and how it is reported."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ class Finding:
     Attributes:
         verdict: `problem` if a deploy, or speaking, fails; `warning` if it may, or if nobody
             could look.
-        subject: what was checked.
-        detail: what is so.
-        next_step: what to do about it.
+        subject: What was checked.
+        detail: What was found.
+        next_step: What to do about it.
     """
 
     verdict: Literal["ok", "warning", "problem"]

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from ops.aws import Account, error_code
 from ops.findings import Finding
-from stacks.settings.aws_facts import PROFILE_SCOPES
+from stacks.settings.regions import PROFILE_SCOPES
 
 
 def check_model(account: Account) -> Iterator[Finding]:
@@ -67,8 +67,8 @@ def refusals(available: dict[str, Any], *, other_regions: bool) -> list[str]:
     """What `GetFoundationModelAvailability` says against using a model.
 
     Args:
-        available: its response.
-        other_regions: whether the model is reached in other Regions, through a profile.
+        available: The response.
+        other_regions: Whether the model is reached in other Regions, through a profile.
     """
     states = {
         "authorization": (available["authorizationStatus"], "AUTHORIZED"),
@@ -92,7 +92,7 @@ def _model_findings(subject: str, model: dict[str, Any]) -> Iterator[Finding]:
         )
     lifecycle = model["modelLifecycle"]
     if lifecycle["status"] == "LEGACY":
-        end = lifecycle.get("endOfLifeTime", "a date that is not told")
+        end = lifecycle.get("endOfLifeTime", "an unknown date")
         yield Finding("warning", subject, f"is legacy and ends at {end}", "move to a newer model")
 
 

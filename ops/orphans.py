@@ -1,4 +1,4 @@
-"""`orphans`: what an environment left behind after `cdk destroy`.
+"""`orphans`: what an environment has left behind after `cdk destroy`.
 
 Something is the environment's own, and may be deleted, if
 
@@ -18,13 +18,11 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ops.aws import AWS_ERRORS, PARTS, Account, error_code, explain
+from ops.aws import AWS_ERRORS, Account, error_code, explain
+from stacks import names
 from stacks.settings import Settings
-from stacks.settings.speech import PRODUCTION_VARIANT
 
 STACK_TAG = "aws:cloudformation:stack-name"
-ENDPOINT_LOGS = "/aws/sagemaker/Endpoints/"
-RUNTIME_LOGS = "/aws/bedrock-agentcore/runtimes/"
 LOG_GROUP_PREFIXES = {
     "AWS::CodeBuild::Project": "/aws/codebuild/",
     "AWS::Lambda::Function": "/aws/lambda/",
@@ -42,10 +40,10 @@ class Orphan:
     """Something left behind.
 
     Attributes:
-        kind: what it is.
-        name: what AWS calls it.
-        why: how it is known to be the environment's.
-        service, operation, arguments: the call that deletes it; empty if only AWS itself can.
+        kind: What it is.
+        name: What AWS calls it.
+        why: How it is known to be the environment's.
+        service, operation, arguments: The call that deletes it; empty if only AWS itself can.
     """
 
     kind: str
@@ -60,9 +58,9 @@ def sources(account: Account) -> list[tuple[str, Iterator[Orphan]]]:
     """What to look for, by its name, and where; something may be found in two of them.
 
     Raises:
-        ClientError, BotoCoreError: what is alive cannot be asked, so that nothing may be deleted.
+        ClientError, BotoCoreError: What is alive cannot be asked, so that nothing may be deleted.
     """
-    dead = [part for part in PARTS if account.stack(account.stack_name(part)) is None]
+    dead = [stack for stack in names.STACKS if account.stack(account.stack_name(stack)) is None]
     # Left behind or somebody else's: while they are there, what belongs to them is in use.
     speech_is_gone = "speech" in dead and not has_endpoint(account)
     agent_is_gone = "agent" in dead and account.runtime() is None
@@ -80,13 +78,13 @@ def sources(account: Account) -> list[tuple[str, Iterator[Orphan]]]:
 
 
 def _endpoint_log(account: Account) -> Iterator[Orphan]:
-    name = f"{ENDPOINT_LOGS}{account.settings.endpoint_name}"
+    name = names.endpoint_log_group(account.settings.endpoint_name)
     if has_log_group(account, name):
         yield _log_group(name, "of the environment's endpoint")
 
 
 def _runtime_logs(account: Account) -> Iterator[Orphan]:
-    pages = account.pages("logs", "describe_log_groups", logGroupNamePrefix=RUNTIME_LOGS)
+    pages = account.pages("logs", "describe_log_groups", logGroupNamePrefix=names.RUNTIME_LOGS)
     for group in (group for page in pages for group in page["logGroups"]):
         if is_runtime_log(account.settings, group["logGroupName"]):
             yield _log_group(group["logGroupName"], "of the environment's runtime")
@@ -107,20 +105,20 @@ def has_endpoint(account: Account) -> bool:
 def is_runtime_log(settings: Settings, name: str) -> bool:
     """Whether a log group is of the environment's runtime, of which each endpoint has one.
 
-    AgentCore makes a runtime's id of its name, in which there are no hyphens, a hyphen and ten
+    AgentCore composes a runtime's id of its name, in which there are no hyphens, a hyphen and ten
     characters; so `dev` does not take what belongs to `dev-2`.
     """
     runtime_id = rf"{re.escape(settings.runtime_name)}-[A-Za-z0-9]{{10}}"
-    return bool(re.fullmatch(rf"{RUNTIME_LOGS}{runtime_id}-[A-Za-z][A-Za-z0-9_]*", name))
+    return bool(re.fullmatch(rf"{names.RUNTIME_LOGS}{runtime_id}-[A-Za-z][A-Za-z0-9_]*", name))
 
 
 def _recorded_log_groups(account: Account) -> Iterator[Orphan]:
     """Logs of the builds and functions that deleted stacks of the environment had.
 
-    CloudFormation made their names at random, so that no living stack has the same, and tells them
-    for 90 days (CloudFormation API reference, ListStackResources).
+    CloudFormation chose their names at random, so that no living stack has the same, and lists
+    them for 90 days (CloudFormation API reference, ListStackResources).
     """
-    stacks = {account.stack_name(part) for part in PARTS}
+    stacks = {account.stack_name(stack) for stack in names.STACKS}
     deleted = account.pages("cloudformation", "list_stacks", StackStatusFilter=["DELETE_COMPLETE"])
     for summary in (item for page in deleted for item in page["StackSummaries"]):
         if summary["StackName"] not in stacks:
@@ -132,7 +130,7 @@ def _recorded_log_groups(account: Account) -> Iterator[Orphan]:
                 prefix = LOG_GROUP_PREFIXES.get(resource["ResourceType"])
                 name = resource.get("PhysicalResourceId")
                 if prefix and name and has_log_group(account, prefix + name):
-                    yield _log_group(prefix + name, f"of a part of {summary['StackName']}")
+                    yield _log_group(prefix + name, f"of a resource of {summary['StackName']}")
 
 
 def has_log_group(account: Account, name: str) -> bool:
@@ -142,11 +140,11 @@ def has_log_group(account: Account, name: str) -> bool:
 
 
 def _scaling(account: Account) -> Iterator[Orphan]:
-    resource = f"endpoint/{account.settings.endpoint_name}/variant/{PRODUCTION_VARIANT}"
+    resource = names.scalable_resource(account.settings.endpoint_name)
     target = {
         "ServiceNamespace": "sagemaker",
         "ResourceId": resource,
-        "ScalableDimension": "sagemaker:variant:DesiredInstanceCount",
+        "ScalableDimension": names.SCALABLE_DIMENSION,
     }
     found = account.client("application-autoscaling").describe_scalable_targets(
         ServiceNamespace="sagemaker", ResourceIds=[resource]
@@ -169,7 +167,7 @@ def _tagged(account: Account, dead: list[str]) -> Iterator[Orphan]:
     pages = account.pages(
         "resourcegroupstaggingapi",
         "get_resources",
-        TagFilters=[{"Key": STACK_TAG, "Values": [account.stack_name(part) for part in dead]}],
+        TagFilters=[{"Key": STACK_TAG, "Values": [account.stack_name(stack) for stack in dead]}],
     )
     for resource in (item for page in pages for item in page["ResourceTagMappingList"]):
         arn = resource["ResourceARN"]
@@ -200,8 +198,8 @@ def with_deletion(arn: str, why: str) -> Orphan:
 def _interfaces(account: Account) -> Iterator[Orphan]:
     """Network interfaces that AgentCore still holds in the environment's VPC."""
     ec2 = account.client("ec2")
-    network = f"voice-{account.settings.name}-network"
-    vpcs = ec2.describe_vpcs(Filters=[{"Name": f"tag:{STACK_TAG}", "Values": [network]}])["Vpcs"]
+    of_network = {"Name": f"tag:{STACK_TAG}", "Values": [account.stack_name("network")]}
+    vpcs = ec2.describe_vpcs(Filters=[of_network])["Vpcs"]
     if not vpcs:
         return
     pages = account.pages(
@@ -226,8 +224,8 @@ def clear(account: Account, *, delete: bool) -> int:
     """Print what is left, and delete what can be.
 
     Args:
-        account: the environment's.
-        delete: whether to delete.
+        account: The environment's account.
+        delete: Whether to delete what can be deleted.
 
     Returns:
         The exit code: 1 if something is left that a call could delete, or nobody could look.

@@ -1,7 +1,7 @@
 """`preflight`: whether a deploy can succeed, before it takes an hour to fail.
 
-CDK developer guide, "Bootstrapping"; AgentCore developer guide, "Supported AWS Regions" and
-"Service-linked roles"; Application Auto Scaling user guide, "SageMaker AI".
+CDK developer guide, "Bootstrapping"; AgentCore developer guide, "Service-linked roles";
+Application Auto Scaling user guide, "SageMaker AI".
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -9,29 +9,21 @@ from collections.abc import Callable, Iterable, Iterator
 from botocore.exceptions import ClientError, NoCredentialsError
 
 from ops.advice import next_step
-from ops.aws import AWS_ERRORS, PARTS, Account, OpsError, error_code, explain, is_denied
+from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain, is_denied
 from ops.findings import Finding
 from ops.model_access import check_model
-from ops.orphans import ENDPOINT_LOGS, has_endpoint, has_log_group
+from ops.orphans import has_endpoint, has_log_group
 from ops.quotas import check_agentcore, check_builds, check_instances
+from stacks import names
+from stacks.settings.alarms import SPEECH_ALARMS
+from stacks.settings.regions import AGENTCORE_REGIONS
 
 BOOTSTRAP_STACK = "CDKToolkit"
-BOOTSTRAP_VERSION_PARAMETER = "/cdk-bootstrap/hnb659fds/version"
+BOOTSTRAP_VERSION_PARAMETER = f"/cdk-bootstrap/{names.BOOTSTRAP_QUALIFIER}/version"
 MIN_BOOTSTRAP_VERSION = 6
 """What the CDK's default synthesizer asks for when a stack has assets."""
 
-AGENTCORE_REGIONS = (
-    "us-east-1", "us-east-2", "us-west-1", "us-west-2", "ca-central-1", "sa-east-1",
-    "eu-central-1", "eu-west-1", "eu-west-2", "eu-west-3", "eu-north-1", "eu-south-1",
-    "eu-south-2", "ap-south-1", "ap-south-2", "ap-northeast-1", "ap-northeast-2",
-    "ap-southeast-1", "ap-southeast-2", "ap-southeast-5", "ap-southeast-7", "us-gov-west-1",
-)  # fmt: skip
-"""Row "Runtime microVMs" of the developer guide's table in November 2026."""
-
-SCALING_ROLE = (
-    "AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint",
-    "sagemaker.application-autoscaling.amazonaws.com",
-)
+SCALING_ROLE = (names.SCALING_ROLE, names.SCALING_SERVICE)
 IDENTITY_ROLE = (
     "AWSServiceRoleForBedrockAgentCoreRuntimeIdentity",
     "runtime-identity.bedrock-agentcore.amazonaws.com",
@@ -41,10 +33,7 @@ NETWORK_ROLE = (
     "network.bedrock-agentcore.amazonaws.com",
 )
 
-QUIET_ALARM = "KokoroScaleIn"
-"""How the logical id begins of the alarm that takes instances away; it rings every quiet night."""
-
-HALF_MADE = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
+STUCK = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
 """A stack in one of these can only be deleted."""
 
 
@@ -52,7 +41,7 @@ def preflight(account: Account) -> Iterator[Finding]:
     """Check everything a deploy of the environment needs; yields each finding when it is known.
 
     Raises:
-        OpsError: there are no credentials, or none that are valid: nothing can be checked.
+        OpsError: There are no credentials, or none that are valid: nothing can be checked.
     """
     checks: tuple[tuple[str, Callable[[Account], Iterable[Finding]]], ...] = (
         ("credentials", check_identity),
@@ -129,24 +118,24 @@ def check_bootstrap(account: Account) -> Iterator[Finding]:
 
 def check_stacks(account: Account) -> Iterator[Finding]:
     """Whether an earlier deploy left a stack in a state that blocks the next one."""
-    blocked = [finding for part in PARTS for finding in _check_stack(account, part)]
-    yield from blocked or [Finding("ok", "stacks", "none is half made")]
+    blocked = [finding for stack in names.STACKS for finding in _check_stack(account, stack)]
+    yield from blocked or [Finding("ok", "stacks", "none is stuck")]
 
 
-def _check_stack(account: Account, part: str) -> Iterator[Finding]:
-    name = account.stack_name(part)
-    stack = account.stack(name)
-    status = stack["StackStatus"] if stack else ""
-    if status in HALF_MADE:
+def _check_stack(account: Account, stack: str) -> Iterator[Finding]:
+    name = account.stack_name(stack)
+    described = account.stack(name)
+    status = described["StackStatus"] if described else ""
+    if status in STUCK:
         reason = account.first_failure(name)
         step = next_step(reason) or "mend the cause"
-        detail = f"is {status}: {reason or 'no event tells why'}"
+        detail = f"is {status}: {reason or 'no event says why'}"
         yield Finding(
-            "problem", name, detail, f"{step}; before that, {account.cdk('destroy', part)}"
+            "problem", name, detail, f"{step}; before that, {account.cdk('destroy', stack)}"
         )
     elif status == "UPDATE_ROLLBACK_FAILED":
         step = f"aws cloudformation continue-update-rollback --stack-name {name}"
-        detail = f"is {status}: {account.first_failure(name) or 'no event tells why'}"
+        detail = f"is {status}: {account.first_failure(name) or 'no event says why'}"
         yield Finding("problem", name, detail, step)
     # In review is a stack whose first change set failed; the next deploy makes it.
     elif status.endswith("_IN_PROGRESS") and status != "REVIEW_IN_PROGRESS":
@@ -156,7 +145,7 @@ def _check_stack(account: Account, part: str) -> Iterator[Finding]:
 def check_names(account: Account) -> Iterator[Finding]:
     """Whether something without a stack has a name that the speech stack needs."""
     name = account.settings.endpoint_name
-    log = f"{ENDPOINT_LOGS}{name}"
+    log = names.endpoint_log_group(name)
     left = []
     if account.stack(account.stack_name("speech")) is None:
         left += [f"endpoint {name}"] if has_endpoint(account) else []
@@ -173,17 +162,18 @@ def check_alarms(account: Account) -> Iterator[Finding]:
     """Whether an alarm that takes a rollout back rings before it: no problem where thresholds are
     all that is deployed, which is how the next rollout becomes possible.
     """
-    names = [
+    alarms = [
         resource["PhysicalResourceId"]
         for resource in account.stack_resources("speech")
         if resource["ResourceType"] == "AWS::CloudWatch::Alarm"
-        and not resource["LogicalResourceId"].startswith(QUIET_ALARM)
     ]
-    found = account.client("cloudwatch").describe_alarms(AlarmNames=names) if names else {}
+    found = account.client("cloudwatch").describe_alarms(AlarmNames=alarms) if alarms else {}
+    # Not the one that takes instances away, which rings every quiet night.
+    watched = {alarm.metric for alarm in SPEECH_ALARMS}
     ringing = [
         alarm["MetricName"]
         for alarm in found.get("MetricAlarms", [])
-        if alarm["StateValue"] == "ALARM"
+        if alarm["StateValue"] == "ALARM" and alarm["MetricName"] in watched
     ]
     if ringing:
         detail = f"{', '.join(ringing)} in alarm: a rollout would be taken back"

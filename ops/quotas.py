@@ -40,11 +40,11 @@ def check_instances(account: Account) -> Iterator[Finding]:
 def check_builds(account: Account) -> Iterator[Finding]:
     """Whether CodeBuild may build the images that the settings leave to it.
 
-    If it may run none, no build starts, nobody tells CloudFormation, and it waits for hours.
+    If it may run none, no build starts, nobody notifies CloudFormation, and it waits for hours.
     """
     images = {"speech": account.settings.speech.image, "agent": account.settings.agent.image}
-    for part, name in BUILD_QUOTAS.items():
-        if images[part].source == "codebuild":
+    for image, name in BUILD_QUOTAS.items():
+        if images[image].source == "codebuild":
             yield compare(account, CODEBUILD, name, find(account, CODEBUILD, name), 1)
 
 

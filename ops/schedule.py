@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from stacks.settings import Instances, Schedule
+from stacks.settings.speech import Instances, Schedule
 
 MINUTES_A_WEEK = 7 * 24 * 60
 _DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")  # 1 to 7 in AWS's cron expressions
@@ -21,7 +21,7 @@ def moments(cron: str) -> list[int]:
             user guide, "Schedule recurring scaling actions using cron expressions").
 
     Raises:
-        NotWeeklyError: it depends on the date, or uses a syntax not known here.
+        NotWeeklyError: It depends on the date, or uses a syntax not known here.
     """
     minute, hour, day, month, weekday, year = cron.removeprefix("cron(").removesuffix(")").split()
     if day not in "*?" or month != "*" or year != "*":
@@ -36,12 +36,12 @@ def moments(cron: str) -> list[int]:
 
 
 def bounds(instances: Instances, actions: Sequence[Schedule]) -> list[tuple[float, int, int]]:
-    """The part of a week, and the minimum and maximum in force in it; the parts add up to 1.
+    """Periods of a week: each one's share of it, which add up to 1, and the bounds in force.
 
     All actions are taken to be in one time zone.
 
     Raises:
-        NotWeeklyError: an action does not repeat every week.
+        NotWeeklyError: An action does not repeat every week.
     """
     changes = sorted(
         (moment, action.minimum, action.maximum)

@@ -3,19 +3,17 @@
 import aws_cdk as cdk
 from aws_cdk import aws_bedrockagentcore as agentcore
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
-from constructs import Construct
 
+from stacks import names
 from stacks.constructs.kokoro_endpoint import KokoroEndpoint
+from stacks.constructs.source_image import SourceImage
 from stacks.nag import acknowledge
 from stacks.network import NetworkStack
-from stacks.settings import Agent, Settings
-from stacks.settings.aws_facts import PROFILE_SCOPES
+from stacks.settings import Settings
+from stacks.settings.agent import Agent
+from stacks.settings.regions import PROFILE_SCOPES
 from stacks.stack import EnvironmentStack
-
-LIVE = "live"
-"""The runtime endpoint, in AgentCore's words the qualifier, that callers use."""
 
 LONGEST_CONVERSATION_IDLE_S = 3600
 """The most the agent accepts for VOICE_AGENT_CONVERSATION_IDLE_S."""
@@ -25,39 +23,35 @@ class AgentStack(EnvironmentStack):
     """The AgentCore runtime, its endpoint and its execution role.
 
     Args:
-        scope: the app.
-        construct_id: `<environment>-Agent`.
-        settings: of the environment.
-        image_uri: whole URI of a linux/arm64 image, so that a new image is a new runtime version.
-        repository: where the image is pulled from.
-        endpoint: the speech endpoint the agent talks through.
-        network: where the agent runs with `agent.network = "vpc"`, else None.
+        app: The CDK app.
+        settings: The environment's settings.
+        image: The agent's image, for linux/arm64; a new URI makes a new runtime version.
+        endpoint: The speech endpoint the agent talks through.
+        network: The network that the agent runs in, None outside a VPC.
 
     Attributes:
-        runtime: the AgentCore runtime.
+        runtime: The AgentCore runtime.
     """
 
     def __init__(
         self,
-        scope: Construct,
-        construct_id: str,
+        app: cdk.App,
         *,
         settings: Settings,
-        image_uri: str,
-        repository: ecr.IRepository,
+        image: SourceImage,
         endpoint: KokoroEndpoint,
         network: NetworkStack | None,
     ) -> None:
         super().__init__(
-            scope,
-            construct_id,
+            app,
+            "agent",
             settings=settings,
             description=f"Voice agent of {settings.name}: AgentCore runtime and its role",
         )
         agent = settings.agent
         role = self._execution_role(settings)
         endpoint.grant_invoke(role)
-        repository.grant_pull(role)
+        image.repository.grant_pull(role)
         acknowledge(
             role,
             "ecr:GetAuthorizationToken, with which a pull begins, takes no resource",
@@ -68,7 +62,7 @@ class AgentStack(EnvironmentStack):
             "Runtime",
             runtime_name=settings.runtime_name,
             description=f"Voice agent of {settings.name}",
-            agent_runtime_artifact=agentcore.AgentRuntimeArtifact.from_image_uri(image_uri),
+            agent_runtime_artifact=agentcore.AgentRuntimeArtifact.from_image_uri(image.uri),
             # The construct would add X-Ray, metrics and identity permissions that the agent has no
             # use for; AgentCore's service-linked role covers identity (developer guide,
             # "Service-linked roles").
@@ -87,8 +81,10 @@ class AgentStack(EnvironmentStack):
             "The image's repository is made by the same deploy, so its name is not known yet",
             "Annotation::aws-cdk-lib.aws-bedrockagentcore:containerUriValidationSkipped",
         )
-        # By the construct's documentation the endpoint stays at version 1 unless told.
-        live = self.runtime.add_endpoint(LIVE, version=self.runtime.agent_runtime_version)
+        # By the construct's documentation the endpoint stays at version 1 by default.
+        live = self.runtime.add_endpoint(
+            names.QUALIFIER, version=self.runtime.agent_runtime_version
+        )
         cdk.CfnOutput(self, "RuntimeArn", value=self.runtime.agent_runtime_arn)
         cdk.CfnOutput(self, "RuntimeEndpointArn", value=live.agent_runtime_endpoint_arn)
 
@@ -98,7 +94,7 @@ class AgentStack(EnvironmentStack):
         The runtime's own `grant_invoke_runtime` leaves out the WebSocket action.
 
         Args:
-            grantee: who is allowed.
+            grantee: The principal that is allowed to.
 
         Returns:
             The grant, to chain dependencies on.
@@ -110,7 +106,7 @@ class AgentStack(EnvironmentStack):
                 "bedrock-agentcore:InvokeAgentRuntime",
                 "bedrock-agentcore:InvokeAgentRuntimeWithWebSocketStream",
             ],
-            resource_arns=[arn, f"{arn}/runtime-endpoint/{LIVE}"],
+            resource_arns=[arn, f"{arn}/runtime-endpoint/{names.QUALIFIER}"],
         )
 
     def _execution_role(self, settings: Settings) -> iam.Role:
@@ -120,7 +116,7 @@ class AgentStack(EnvironmentStack):
         # AgentCore appends a hyphen and ten characters to the name.
         runtime = f"{settings.runtime_name}-*"
         logs = f"arn:{self.partition}:logs:{self.region}:{self.account}:log-group"
-        groups = f"{logs}:/aws/bedrock-agentcore/runtimes/{runtime}"
+        groups = f"{logs}:{names.RUNTIME_LOGS}{runtime}"
         role = iam.Role(
             self,
             "ExecutionRole",
@@ -192,9 +188,15 @@ class AgentStack(EnvironmentStack):
                 min(agent.idle_timeout_s, LONGEST_CONVERSATION_IDLE_S)
             ),
         }
-        if agent.system_prompt is not None:
-            environment["VOICE_AGENT_SYSTEM_PROMPT"] = agent.system_prompt
-        return environment
+        optional = {
+            "VOICE_AGENT_SYSTEM_PROMPT": agent.system_prompt,
+            "VOICE_AGENT_LANGUAGE": agent.language,
+            "VOICE_AGENT_FIRST_CHUNK": agent.first_chunk,
+            "VOICE_AGENT_MAX_REPLY_TOKENS": agent.max_reply_tokens,
+        }
+        return environment | {
+            name: str(value) for name, value in optional.items() if value is not None
+        }
 
 
 def _network(

@@ -1,12 +1,10 @@
 """The environment's two images."""
 
 import aws_cdk as cdk
-from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecr_assets as ecr_assets
-from constructs import Construct
 
-from stacks.constructs.image_builds import acknowledge_image_builds
 from stacks.constructs.source_image import SourceImage
+from stacks.nag import acknowledge_image_builds
 from stacks.settings import Settings
 from stacks.stack import EnvironmentStack
 
@@ -17,19 +15,22 @@ class ImagesStack(EnvironmentStack):
     With `source = "codebuild"` (the default) the repositories are the environment's own. With
     `"docker"` the image lies in the repository of the account's CDK bootstrap, which all
     environments share and which `cdk destroy` leaves alone (`cdk gc` collects it). With `"digest"`
-    nothing is made.
+    nothing is created.
 
     Args:
-        scope: the app.
-        construct_id: `<environment>-Images`.
-        settings: of the environment.
+        app: The CDK app.
+        settings: The environment's settings.
+
+    Attributes:
+        speech: The Kokoro container's image.
+        agent: The agent's image.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+    def __init__(self, app: cdk.App, *, settings: Settings) -> None:
         super().__init__(
-            scope, construct_id, settings=settings, description="Voice agent: container images"
+            app, "images", settings=settings, description="Voice agent: container images"
         )
-        speech = SourceImage(
+        self.speech = SourceImage(
             self,
             "Speech",
             image=settings.speech.image,
@@ -42,7 +43,7 @@ class ImagesStack(EnvironmentStack):
             },
             retain=settings.is_stable,
         )
-        agent = SourceImage(
+        self.agent = SourceImage(
             self,
             "Agent",
             image=settings.agent.image,
@@ -52,10 +53,6 @@ class ImagesStack(EnvironmentStack):
             build_args={},
             retain=settings.is_stable,
         )
-        self.speech_image_uri: str = speech.uri
-        self.speech_repository: ecr.IRepository = speech.repository
-        self.agent_image_uri: str = agent.uri
-        self.agent_repository: ecr.IRepository = agent.repository
         acknowledge_image_builds(self)
         if "codebuild" not in (settings.speech.image.source, settings.agent.image.source):
             # CloudFormation refuses a stack without resources; this one is nothing.

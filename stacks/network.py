@@ -1,23 +1,16 @@
 """A VPC for the agent: no way in, and out only to the AWS services it uses."""
 
+import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_logs as logs
-from constructs import Construct
 
-from stacks.settings import Network, Settings
+from stacks.settings import Settings
+from stacks.settings.network import INTERFACE_ENDPOINTS, Network
 from stacks.stack import EnvironmentStack
 
 HTTPS_PORT = 443
 BIDIRECTIONAL_STREAM_PORT = 8443
-"""Of SageMaker's HTTP/2 streams. On 443 the call hangs without an error."""
-
-_ENDPOINTS = {
-    "SpeechEndpoint": ec2.InterfaceVpcEndpointAwsService.SAGEMAKER_RUNTIME,
-    "BedrockEndpoint": ec2.InterfaceVpcEndpointAwsService.BEDROCK_RUNTIME,
-    "EcrEndpoint": ec2.InterfaceVpcEndpointAwsService.ECR,
-    "EcrDockerEndpoint": ec2.InterfaceVpcEndpointAwsService.ECR_DOCKER,
-    "LogsEndpoint": ec2.InterfaceVpcEndpointAwsService.CLOUDWATCH_LOGS,
-}
+"""The port of SageMaker's HTTP/2 streams. On 443 the call hangs without an error."""
 
 
 class NetworkStack(EnvironmentStack):
@@ -28,16 +21,15 @@ class NetworkStack(EnvironmentStack):
     AgentCore for VPC").
 
     Args:
-        scope: the app.
-        construct_id: `<environment>-Network`.
-        settings: of the environment; has `[network]`.
+        app: The CDK app.
+        settings: The environment's settings, with a `[network]`.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+    def __init__(self, app: cdk.App, *, settings: Settings) -> None:
         assert settings.network is not None
         self._network: Network = settings.network
         super().__init__(
-            scope, construct_id, settings=settings, description="Voice agent: the agent's network"
+            app, "network", settings=settings, description="Voice agent: the agent's network"
         )
         self.vpc = ec2.Vpc(
             self,
@@ -50,9 +42,10 @@ class NetworkStack(EnvironmentStack):
             ],
         )
         self._place_subnets()
+        flow_logs = logs.LogGroup(self, "FlowLogs", retention=self.log_retention)
         self.vpc.add_flow_log(
             "FlowLog",
-            destination=ec2.FlowLogDestination.to_cloud_watch_logs(self._flow_log_group(settings)),
+            destination=ec2.FlowLogDestination.to_cloud_watch_logs(flow_logs),
             traffic_type=ec2.FlowLogTrafficType.REJECT,
         )
         self.agent_security_group = self._agent_security_group()
@@ -73,15 +66,6 @@ class NetworkStack(EnvironmentStack):
             assert isinstance(resource, ec2.CfnSubnet)
             resource.availability_zone = None
             resource.availability_zone_id = az_id
-
-    def _flow_log_group(self, settings: Settings) -> logs.LogGroup:
-        return logs.LogGroup(
-            self,
-            "FlowLogs",
-            retention=(
-                logs.RetentionDays.SIX_MONTHS if settings.is_stable else logs.RetentionDays.ONE_WEEK
-            ),
-        )
 
     def _agent_security_group(self) -> ec2.SecurityGroup:
         group = ec2.SecurityGroup(
@@ -106,9 +90,12 @@ class NetworkStack(EnvironmentStack):
         # Left to itself an interface endpoint admits 443 only.
         for port in (HTTPS_PORT, BIDIRECTIONAL_STREAM_PORT):
             self.agent_security_group.connections.allow_to(group, ec2.Port.tcp(port))
-        for name, service in _ENDPOINTS.items():
+        for name, service in INTERFACE_ENDPOINTS.items():
             self.vpc.add_interface_endpoint(
-                name, service=service, security_groups=[group], open=False
+                name,
+                service=ec2.InterfaceVpcEndpointAwsService(service),
+                security_groups=[group],
+                open=False,
             )
         # Image layers come from S3.
         self.vpc.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3)

@@ -1,11 +1,11 @@
 """The speech endpoint."""
 
 import aws_cdk as cdk
-from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_sns as sns
-from constructs import Construct
 
 from stacks.constructs.kokoro_endpoint import KokoroEndpoint
+from stacks.constructs.source_image import SourceImage
+from stacks.constructs.speech_monitoring import SpeechAlarms
 from stacks.settings import Settings
 from stacks.stack import EnvironmentStack
 
@@ -14,33 +14,40 @@ class SpeechStack(EnvironmentStack):
     """The SageMaker endpoint, with its rollout, scaling and alarms.
 
     Args:
-        scope: the app.
-        construct_id: `<environment>-Speech`.
-        settings: of the environment.
-        image_uri: of the Kokoro container.
-        repository: where the image is.
-        alarm_topic: what the alarms tell; nobody without.
+        app: The CDK app.
+        settings: The environment's settings.
+        image: The Kokoro container's image.
+        alarm_topic: The topic that alarms publish to; None for alarms that notify nobody.
+
+    Attributes:
+        endpoint: The SageMaker endpoint.
     """
 
     def __init__(
         self,
-        scope: Construct,
-        construct_id: str,
+        app: cdk.App,
         *,
         settings: Settings,
-        image_uri: str,
-        repository: ecr.IRepository,
+        image: SourceImage,
         alarm_topic: sns.ITopic | None = None,
     ) -> None:
         super().__init__(
-            scope, construct_id, settings=settings, description="Voice agent: speech on SageMaker"
+            app, "speech", settings=settings, description="Voice agent: speech on SageMaker"
+        )
+        alarms = SpeechAlarms(
+            self,
+            "Alarms",
+            endpoint_name=settings.endpoint_name,
+            limits=settings.alarms,
+            topic=alarm_topic,
         )
         self.endpoint = KokoroEndpoint(
             self,
             "Kokoro",
-            settings=settings,
-            image_uri=image_uri,
-            repository=repository,
-            alarm_topic=alarm_topic,
+            endpoint_name=settings.endpoint_name,
+            speech=settings.speech,
+            image=image,
+            rollback_alarms=alarms.alarms,
+            log_retention=self.log_retention,
         )
         cdk.CfnOutput(self, "EndpointName", value=self.endpoint.endpoint_name)

@@ -1,8 +1,9 @@
 """What all stacks of an environment have in common."""
 
 import aws_cdk as cdk
-from constructs import Construct
+from aws_cdk import aws_logs as logs
 
+from stacks import names
 from stacks.settings import Settings
 
 
@@ -10,26 +11,30 @@ class EnvironmentStack(cdk.Stack):
     """A stack of one environment: name, place, tags, protection and the bound on its roles.
 
     Args:
-        scope: the app.
-        construct_id: `<environment>-<Part>`; the stack's name is `voice-<environment>-<part>`.
-        settings: of the environment.
-        description: what CloudFormation's console shows.
+        app: The CDK app.
+        stack: The stack's name in `names.STACKS`.
+        settings: The environment's settings.
+        description: The text that CloudFormation's console shows.
+
+    Attributes:
+        log_retention: How long the environment keeps its logs.
     """
 
-    def __init__(
-        self, scope: Construct, construct_id: str, *, settings: Settings, description: str
-    ) -> None:
+    def __init__(self, app: cdk.App, stack: str, *, settings: Settings, description: str) -> None:
         boundary = settings.permissions_boundary
         super().__init__(
-            scope,
-            construct_id,
-            stack_name=f"voice-{construct_id.lower()}",
+            app,
+            names.stack_id(settings.name, stack),
+            stack_name=names.stack_name(settings.name, stack),
             description=description,
             env=cdk.Environment(account=settings.account, region=settings.region),
             termination_protection=settings.is_stable,
             permissions_boundary=cdk.PermissionsBoundary.from_name(boundary) if boundary else None,
         )
-        # Log groups a library makes are kept unless told. A first deploy that fails keeps none: the
+        self.log_retention = (
+            logs.RetentionDays.SIX_MONTHS if settings.is_stable else logs.RetentionDays.ONE_WEEK
+        )
+        # Log groups a library makes are kept by default. A first deploy that fails keeps none: the
         # names that services choose must be free for the next one.
         cdk.RemovalPolicies.of(self).apply(
             cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE

@@ -22,7 +22,7 @@ class Settings(BaseModel):
     Times are in seconds, audio is 24 kHz mono.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     model_dir: Path
     """Folder with the model's parts (`*.onnx`), `vocab.json` and `voices/*.bin`."""

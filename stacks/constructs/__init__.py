@@ -1,1 +1,1 @@
-"""Constructs that the stacks are made of."""
+"""Constructs that the stacks consist of."""

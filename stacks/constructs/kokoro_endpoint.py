@@ -1,40 +1,38 @@
-"""The Kokoro endpoint on SageMaker: model, rollout, scaling, alarms."""
+"""The Kokoro endpoint on SageMaker: model, rollout, scaling."""
 
 from collections.abc import Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_cloudwatch_actions as cloudwatch_actions
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sagemaker as sagemaker
-from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from stacks.constructs import speech_metrics
-from stacks.constructs.session_scaling import scale_by_sessions
+from stacks import names
+from stacks.constructs.session_scaling import SessionScaling
+from stacks.constructs.source_image import SourceImage
 from stacks.nag import acknowledge
-from stacks.settings import Settings
-from stacks.settings.speech import PRODUCTION_VARIANT
+from stacks.settings.speech import Speech
 
 INVOKE_ACTIONS = (
     "sagemaker:InvokeEndpoint",
     "sagemaker:InvokeEndpointWithResponseStream",
     "sagemaker:InvokeEndpointWithBidirectionalStream",
 )
-"""Batch, streamed answers, and the conversation's own stream."""
+"""Batch requests, streamed answers, and bidirectional streams."""
 
 BAKE_S = 600
 """How long new instances serve, first some of the traffic, then all, before the rollout goes on:
 two evaluations of the slowest alarm."""
 PROVISION_S = 1800
-"""Allowed for instances to be found and started, twice; one takes about 320 s on ml.g5.xlarge
-(measured in aws-samples/sample-kokoro-tts-for-ai-agents)."""
+"""The time allowed for instances to be found and started, twice; one takes about 320 s on
+ml.g5.xlarge (measured in aws-samples/sample-kokoro-tts-for-ai-agents)."""
 
 ADMITTED_PER_TARGET = 2
-"""Sessions an instance admits for each it is meant to hold. A new instance takes minutes, so a
-burst is carried by the ones there are; beyond this they refuse rather than slow everybody down."""
+"""How many sessions an instance admits for each one it is meant to hold. A new instance takes
+minutes, so the present ones carry a burst; beyond this they refuse rather than slow down."""
 
 
 class KokoroEndpoint(Construct):
@@ -44,10 +42,15 @@ class KokoroEndpoint(Construct):
     The endpoint has one, so that alarms, which the endpoint refers to, can be about it.
 
     Args:
-        settings: of the environment.
-        image_uri: of the container, whole.
-        repository: where the image is, to let the endpoint pull it.
-        alarm_topic: what alarms tell; nobody without.
+        endpoint_name: The endpoint's name, as plain text.
+        speech: The settings of the endpoint.
+        image: The container's image.
+        rollback_alarms: The alarms that take a rollout back.
+        log_retention: How long the container's log is kept.
+
+    Attributes:
+        endpoint_name: The name as plain text, so that other stacks need no reference to this one.
+        endpoint_arn: The ARN, composed of plain text too.
     """
 
     def __init__(
@@ -55,41 +58,39 @@ class KokoroEndpoint(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        settings: Settings,
-        image_uri: str,
-        repository: ecr.IRepository,
-        alarm_topic: sns.ITopic | None,
+        endpoint_name: str,
+        speech: Speech,
+        image: SourceImage,
+        rollback_alarms: Sequence[cloudwatch.IAlarm],
+        log_retention: logs.RetentionDays,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.endpoint_name: str = settings.endpoint_name
-        """Plain text, which other stacks can use without referring to this one."""
+        self.endpoint_name = endpoint_name
         self.endpoint_arn: str = cdk.Stack.of(self).format_arn(
-            service="sagemaker", resource="endpoint", resource_name=self.endpoint_name
+            service="sagemaker", resource="endpoint", resource_name=endpoint_name
         )
         log_group = logs.LogGroup(
             self,
             "Logs",
-            # The name is SageMaker's choice.
-            log_group_name=f"/aws/sagemaker/Endpoints/{self.endpoint_name}",
-            retention=(
-                logs.RetentionDays.SIX_MONTHS if settings.is_stable else logs.RetentionDays.ONE_WEEK
-            ),
+            log_group_name=names.endpoint_log_group(endpoint_name),
+            retention=log_retention,
         )
-        role = self._role(repository, log_group)
-        config = self._config(settings, image_uri, role)
-        alarms = self._alarms(settings, alarm_topic)
+        role = self._role(image.repository, log_group)
+        config = self._config(speech, image.uri, role)
         endpoint = sagemaker.CfnEndpoint(
             self,
             "Endpoint",
-            endpoint_name=self.endpoint_name,
+            endpoint_name=endpoint_name,
             endpoint_config_name=config.attr_endpoint_config_name,
-            # A deploy keeps as many instances as scaling has made, not the first count.
+            # A deploy keeps the instances that scaling has added, instead of the first count.
             retain_all_variant_properties=True,
-            deployment_config=_rollout(settings, alarms),
+            deployment_config=_rollout(speech, rollback_alarms),
         )
         # The service would make the group itself, for ever, if it were not there first.
         endpoint.node.add_dependency(log_group)
-        scale_by_sessions(self, endpoint, self.endpoint_name, settings.speech)
+        SessionScaling(
+            self, "Scaling", endpoint=endpoint, endpoint_name=endpoint_name, speech=speech
+        )
 
     def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let `grantee` ask for speech, by request and by stream."""
@@ -148,9 +149,8 @@ class KokoroEndpoint(Construct):
         return role
 
     def _config(
-        self, settings: Settings, image_uri: str, role: iam.Role
+        self, speech: Speech, image_uri: str, role: iam.Role
     ) -> sagemaker.CfnEndpointConfig:
-        speech = settings.speech
         model = sagemaker.CfnModel(
             self,
             "Model",
@@ -158,15 +158,7 @@ class KokoroEndpoint(Construct):
             enable_network_isolation=True,  # the weights are in the image
             primary_container=sagemaker.CfnModel.ContainerDefinitionProperty(
                 image=image_uri,
-                environment={
-                    "KOKORO_ENDPOINT_NAME": self.endpoint_name,
-                    "KOKORO_METRICS_NAMESPACE": speech_metrics.NAMESPACE,
-                    "KOKORO_EXECUTION_PROVIDER": "cuda" if speech.variant == "gpu" else "cpu",
-                    "KOKORO_GRANULARITY": speech.granularity,
-                    "KOKORO_MAX_SESSIONS": str(
-                        ADMITTED_PER_TARGET * speech.instances.sessions_per_instance
-                    ),
-                },
+                environment=self._environment(speech),
             ),
         )
         # Of the role and its policies: SageMaker tries the pull at once.
@@ -178,7 +170,7 @@ class KokoroEndpoint(Construct):
             # (SageMaker API reference, CreateEndpointConfig).
             production_variants=[
                 sagemaker.CfnEndpointConfig.ProductionVariantProperty(
-                    variant_name=PRODUCTION_VARIANT,
+                    variant_name=names.PRODUCTION_VARIANT,
                     model_name=model.attr_model_name,
                     instance_type=speech.instance_type,
                     initial_instance_count=speech.instances.minimum,
@@ -193,63 +185,39 @@ class KokoroEndpoint(Construct):
             ],
         )
 
-    def _alarms(self, settings: Settings, topic: sns.ITopic | None) -> Sequence[cloudwatch.Alarm]:
-        """The alarms that tell people, and that take a rollout back."""
-        limits = settings.alarms
-        alarms = [
-            speech_metrics.first_audio(self.endpoint_name).create_alarm(
-                self,
-                "FirstAudioAlarm",
-                alarm_description=f"{self.endpoint_name}: sentences begin late",
-                threshold=limits.first_audio_p95_ms,
-                comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-                evaluation_periods=5,
-                datapoints_to_alarm=3,
-                treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
-            )
-        ]
-        for name, metric, meaning in (
-            ("ErrorsAlarm", speech_metrics.errors, "utterances fail"),
-            ("MidStreamErrorsAlarm", speech_metrics.mid_stream_errors, "streams break"),
-        ):
-            alarms.append(
-                metric(self.endpoint_name).create_alarm(
-                    self,
-                    name,
-                    alarm_description=f"{self.endpoint_name}: {meaning}",
-                    threshold=limits.errors_per_minute,
-                    comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-                    evaluation_periods=3,
-                    datapoints_to_alarm=2,
-                    treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
-                )
-            )
-        if topic is not None:
-            for alarm in alarms:
-                alarm.add_alarm_action(cloudwatch_actions.SnsAction(topic))
-                alarm.add_ok_action(cloudwatch_actions.SnsAction(topic))
-        return alarms
+    def _environment(self, speech: Speech) -> dict[str, str]:
+        """What `kokoro_server.settings` reads; the rest keeps its defaults."""
+        environment = {
+            "KOKORO_ENDPOINT_NAME": self.endpoint_name,
+            "KOKORO_METRICS_NAMESPACE": names.METRIC_NAMESPACE,
+            "KOKORO_EXECUTION_PROVIDER": "cuda" if speech.variant == "gpu" else "cpu",
+            "KOKORO_GRANULARITY": speech.granularity,
+            "KOKORO_MAX_SESSIONS": str(
+                ADMITTED_PER_TARGET * speech.instances.sessions_per_instance
+            ),
+        }
+        if speech.default_voice is not None:
+            environment["KOKORO_DEFAULT_VOICE"] = speech.default_voice
+        if speech.session_idle_s is not None:
+            environment["KOKORO_IDLE_TIMEOUT_S"] = str(speech.session_idle_s)
+        return environment
 
 
 def _rollout(
-    settings: Settings, alarms: Sequence[cloudwatch.Alarm]
+    speech: Speech, alarms: Sequence[cloudwatch.IAlarm]
 ) -> sagemaker.CfnEndpoint.DeploymentConfigProperty:
     """Blue/green, taken back when one of the alarms goes off.
 
     A canary may be at most half of the instances (SageMaker API reference, TrafficRoutingConfig),
     so a single one is replaced at once.
     """
-    speech = settings.speech
-    if speech.fewest_instances > 1:
-        routing = sagemaker.CfnEndpoint.TrafficRoutingConfigProperty(
-            type="CANARY",
-            canary_size=sagemaker.CfnEndpoint.CapacitySizeProperty(type="INSTANCE_COUNT", value=1),
-            wait_interval_in_seconds=BAKE_S,
-        )
-    else:
-        routing = sagemaker.CfnEndpoint.TrafficRoutingConfigProperty(
-            type="ALL_AT_ONCE", wait_interval_in_seconds=BAKE_S
-        )
+    canary = sagemaker.CfnEndpoint.CapacitySizeProperty(type="INSTANCE_COUNT", value=1)
+    several = speech.fewest_instances > 1
+    routing = sagemaker.CfnEndpoint.TrafficRoutingConfigProperty(
+        type="CANARY" if several else "ALL_AT_ONCE",
+        canary_size=canary if several else None,
+        wait_interval_in_seconds=BAKE_S,
+    )
     return sagemaker.CfnEndpoint.DeploymentConfigProperty(
         blue_green_update_policy=sagemaker.CfnEndpoint.BlueGreenUpdatePolicyProperty(
             traffic_routing_configuration=routing,

@@ -1,4 +1,4 @@
-"""How many instances serve speech: by the sessions they hold, and by the clock."""
+"""Scaling of the speech endpoint by the sessions its instances hold, and by the clock."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_applicationautoscaling as autoscaling
@@ -8,83 +8,100 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
-from stacks.constructs import speech_metrics
-from stacks.settings.speech import PRODUCTION_VARIANT, Speech
+from stacks import names
+from stacks.constructs.speech_monitoring import speech_metric
+from stacks.settings.speech import Instances, Speech
 
 SCALE_IN_BELOW = 0.4
-"""Of the target. Even when one of two instances goes, the other is then below the target."""
+"""The share of the target below which an instance goes. Even when one of two instances goes, the
+other is then below the target."""
 SCALE_IN_MINUTES = 15
 
 
-def scale_by_sessions(
-    scope: Construct, endpoint: sagemaker.CfnEndpoint, endpoint_name: str, speech: Speech
-) -> None:
-    """Add instances when sessions are many, take them away one by one when they are few.
+class SessionScaling(Construct):
+    """Adds instances when sessions are many, takes them away one by one when they are few.
 
     Args:
-        scope: what the scaling belongs to.
-        endpoint: what is scaled; its only variant is `PRODUCTION_VARIANT`.
-        endpoint_name: as plain text.
-        speech: the bounds, the sessions an instance is meant to hold, and the schedule.
+        endpoint: The endpoint to scale; its only production variant is `names.PRODUCTION_VARIANT`.
+        endpoint_name: The endpoint's name, as plain text.
+        speech: The bounds, the sessions an instance is meant to hold, and the schedule.
     """
-    instances = speech.instances
-    target = autoscaling.ScalableTarget(
-        scope,
-        "Scaling",
-        # The service-linked role, which is what is used whatever is given. Without it the CDK
-        # would make a role with no permissions and no use.
-        role=iam.Role.from_role_arn(
-            scope,
-            "ScalingRole",
-            cdk.Stack.of(scope).format_arn(
-                service="iam",
-                region="",
-                resource="role/aws-service-role/sagemaker.application-autoscaling.amazonaws.com",
-                resource_name="AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint",
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        endpoint: sagemaker.CfnEndpoint,
+        endpoint_name: str,
+        speech: Speech,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        target = self._target(endpoint_name, speech.instances)
+        # It names the endpoint in text. Registered, it must go before the endpoint can.
+        target.node.add_dependency(endpoint)
+        target.scale_to_track_metric(
+            "ScaleOut",
+            predefined_metric=(
+                autoscaling.PredefinedMetric.SAGEMAKER_VARIANT_CONCURRENT_REQUESTS_PER_MODEL_HIGH_RESOLUTION
             ),
-        ),
-        service_namespace=autoscaling.ServiceNamespace.SAGEMAKER,
-        scalable_dimension="sagemaker:variant:DesiredInstanceCount",
-        resource_id=f"endpoint/{endpoint_name}/variant/{PRODUCTION_VARIANT}",
-        min_capacity=instances.minimum,
-        max_capacity=instances.maximum,
-    )
-    # It names the endpoint in text. Registered, it must go before the endpoint can.
-    target.node.add_dependency(endpoint)
-    target.scale_to_track_metric(
-        "ScaleOut",
-        predefined_metric=(
-            autoscaling.PredefinedMetric.SAGEMAKER_VARIANT_CONCURRENT_REQUESTS_PER_MODEL_HIGH_RESOLUTION
-        ),
-        target_value=instances.sessions_per_instance,
-        scale_out_cooldown=cdk.Duration.minutes(5),  # about what a new instance takes
-        # An instance that goes ends its conversations 30 s later, so going is decided slowly.
-        disable_scale_in=True,
-    )
-    scale_in = autoscaling.StepScalingAction(
-        scope,
-        "ScaleIn",
-        scaling_target=target,
-        adjustment_type=autoscaling.AdjustmentType.CHANGE_IN_CAPACITY,
-        cooldown=cdk.Duration.minutes(SCALE_IN_MINUTES),
-    )
-    scale_in.add_adjustment(adjustment=-1, upper_bound=0)
-    quiet = speech_metrics.sessions_per_instance(endpoint_name).create_alarm(
-        scope,
-        "ScaleInAlarm",
-        alarm_description=f"{endpoint_name}: one instance fewer will do (no page)",
-        threshold=SCALE_IN_BELOW * instances.sessions_per_instance,
-        comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
-        evaluation_periods=SCALE_IN_MINUTES,
-        # Without any stream there may be no data at all.
-        treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
-    )
-    quiet.add_alarm_action(cloudwatch_actions.ApplicationScalingAction(scale_in))
-    for action in speech.schedule:
-        target.scale_on_schedule(
-            action.name,
-            schedule=autoscaling.Schedule.expression(action.cron),
-            time_zone=cdk.TimeZone.of(action.time_zone),
-            min_capacity=action.minimum,
-            max_capacity=action.maximum,
+            target_value=speech.instances.sessions_per_instance,
+            scale_out_cooldown=cdk.Duration.minutes(5),  # about what a new instance takes
+            # An instance that goes ends its conversations 30 s later, so going is decided slowly.
+            disable_scale_in=True,
         )
+        self._scale_in(target, endpoint_name, speech.instances)
+        for action in speech.schedule:
+            target.scale_on_schedule(
+                action.name,
+                schedule=autoscaling.Schedule.expression(action.cron),
+                time_zone=cdk.TimeZone.of(action.time_zone),
+                min_capacity=action.minimum,
+                max_capacity=action.maximum,
+            )
+
+    def _target(self, endpoint_name: str, instances: Instances) -> autoscaling.ScalableTarget:
+        return autoscaling.ScalableTarget(
+            self,
+            "Target",
+            # The service-linked role, which is used whatever the template names. Without it the CDK
+            # would make a role with no permissions and no use.
+            role=iam.Role.from_role_arn(
+                self,
+                "Role",
+                cdk.Stack.of(self).format_arn(
+                    service="iam",
+                    region="",
+                    resource=f"role/aws-service-role/{names.SCALING_SERVICE}",
+                    resource_name=names.SCALING_ROLE,
+                ),
+            ),
+            service_namespace=autoscaling.ServiceNamespace.SAGEMAKER,
+            scalable_dimension=names.SCALABLE_DIMENSION,
+            resource_id=names.scalable_resource(endpoint_name),
+            min_capacity=instances.minimum,
+            max_capacity=instances.maximum,
+        )
+
+    def _scale_in(
+        self, target: autoscaling.ScalableTarget, endpoint_name: str, instances: Instances
+    ) -> None:
+        scale_in = autoscaling.StepScalingAction(
+            self,
+            "ScaleIn",
+            scaling_target=target,
+            adjustment_type=autoscaling.AdjustmentType.CHANGE_IN_CAPACITY,
+            cooldown=cdk.Duration.minutes(SCALE_IN_MINUTES),
+        )
+        scale_in.add_adjustment(adjustment=-1, upper_bound=0)
+        quiet = speech_metric(endpoint_name, "ConcurrentRequestsPerModel", "Average").create_alarm(
+            self,
+            "ScaleInAlarm",
+            alarm_description=f"{endpoint_name}: one instance fewer will do (no page)",
+            threshold=SCALE_IN_BELOW * instances.sessions_per_instance,
+            comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+            evaluation_periods=SCALE_IN_MINUTES,
+            # Without any stream there may be no data at all.
+            treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
+        )
+        quiet.add_alarm_action(cloudwatch_actions.ApplicationScalingAction(scale_in))

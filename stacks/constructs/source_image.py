@@ -11,7 +11,7 @@ from aws_cdk import aws_logs as logs
 from cdklabs.deploy_time_build import ContainerImageBuild
 from constructs import Construct
 
-from stacks.settings import Image
+from stacks.settings.image import Image
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,7 +20,7 @@ BASE_IMAGE = "public.ecr.aws/docker/library/python:3.12-slim-bookworm"
 CodeBuild's addresses are shared."""
 
 KEPT_IMAGES = 20
-"""How many builds a repository keeps. Instances pull when they start, so the image in service and
+"""How many images a repository keeps. Instances pull when they start, so the image in service and
 those a rollback needs must be among them."""
 
 
@@ -28,11 +28,16 @@ class SourceImage(Construct):
     """One image, with the repository it is pulled from.
 
     Args:
-        image: where it comes from.
-        folder: the Docker build context, relative to the repository's root.
-        platform: what it runs on.
-        build_args: of the Dockerfile.
-        retain: whether repository and images outlive the stack.
+        image: The settings that say where the image comes from.
+        folder: The Docker build context, relative to the repository's root.
+        platform: The platform the image runs on.
+        build_args: The Dockerfile's build arguments.
+        retain: Whether repository and images outlive the stack.
+
+    Attributes:
+        repository: The repository, to grant pulling on.
+        uri: The whole URI. It is another text for another source, also in the template of a stack
+            that uses it, because the CLI skips a stack whose template is unchanged.
     """
 
     def __init__(
@@ -48,23 +53,22 @@ class SourceImage(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self.repository: ecr.IRepository
-        """Grant pulling on this."""
         self.uri: str
-        """Whole, and another text for another source: in the template of a stack that takes it from
-        here, too, for the CLI skips a stack whose template is unchanged."""
-        if image.uri is not None:
-            self.repository = _existing(self, image.uri)
-            self.uri = image.uri
-            return
         directory = str(ROOT / folder)
         build_args = {"BASE_IMAGE": BASE_IMAGE} | build_args
-        if image.source == "docker":
+        if image.uri is not None:
+            self.repository, self.uri = _existing(self, image.uri), image.uri
+        elif image.source == "docker":
             asset = ecr_assets.DockerImageAsset(
                 self, "Asset", directory=directory, platform=platform, build_args=build_args
             )
             self.repository, self.uri = asset.repository, asset.image_uri
-            return
-        self.repository = ecr.Repository(
+        else:
+            self.repository = self._repository(retain)
+            self.uri = self._build(directory, platform, build_args)
+
+    def _repository(self, retain: bool) -> ecr.Repository:
+        return ecr.Repository(
             self,
             "Repository",
             image_scan_on_push=True,
@@ -73,9 +77,14 @@ class SourceImage(Construct):
             empty_on_delete=not retain,
             removal_policy=cdk.RemovalPolicy.RETAIN if retain else cdk.RemovalPolicy.DESTROY,
         )
+
+    def _build(
+        self, directory: str, platform: ecr_assets.Platform, build_args: dict[str, str]
+    ) -> str:
+        """Have CodeBuild build the image at deploy time; returns its URI."""
         # The builder applies .dockerignore to what it uploads, which `*` empties of the Dockerfile
-        # itself, and with patterns of another kind unless told.
-        ignored = [*(ROOT / folder / ".dockerignore").read_text().splitlines(), "!Dockerfile"]
+        # itself, and reads patterns of another kind by default.
+        ignored = [*(Path(directory) / ".dockerignore").read_text().splitlines(), "!Dockerfile"]
         source_hash = cdk.FileSystem.fingerprint(
             directory,
             exclude=ignored,
@@ -91,15 +100,15 @@ class SourceImage(Construct):
             repository=self.repository,
             platform=platform,
             build_args=build_args,
-            # It appends a random part, because a tag that exists cannot be pushed again.
+            # It appends random characters, because a tag that exists cannot be pushed again.
             tag_prefix=f"{source_hash}-",
         )
         _own_build_logs(build)
         output = cdk.CfnOutput(
             self, "Uri", value=f"{self.repository.repository_uri}:{build.image_tag}"
         )
-        output.override_logical_id(f"{construct_id}Image{source_hash}")
-        self.uri = cdk.Fn.get_stack_output(cdk.Stack.of(self).stack_name, output.logical_id)
+        output.override_logical_id(f"{self.node.id}Image{source_hash}")
+        return cdk.Fn.get_stack_output(cdk.Stack.of(self).stack_name, output.logical_id)
 
 
 def _own_build_logs(build: ContainerImageBuild) -> None:

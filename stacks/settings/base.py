@@ -13,8 +13,8 @@ class Misfit(ValueError):
     """Values that are each allowed but do not go together.
 
     Args:
-        key: the one to change, from the model that finds out.
-        message: what is accepted.
+        key: The key to change, relative to the model that finds out.
+        message: The message: what is accepted.
     """
 
     def __init__(self, key: str, message: str) -> None:

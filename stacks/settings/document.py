@@ -1,31 +1,63 @@
-"""`python -m stacks.settings.document`: write `docs/settings.md` from the model of the settings."""
+"""Writes `docs/settings.md` from the models of the settings: `make docs`.
+
+It imports the settings of both images, so `container` and `agent` must be on the import path.
+"""
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
+from kokoro_server import settings as container
 from stacks.settings.environment import Settings
+from voice_agent import settings as agent
 
 PATH = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
 
 _HEAD = """\
 # Settings
 
-<!-- Written by `make docs` from the models in stacks/settings. -->
+<!-- Written by `make docs` from the models of the settings. -->
 
 An environment is a file `environments/<name>.toml`; its name becomes part of the stacks' names, the
 endpoint's and the runtime's. A new file is a new environment; any number of them fit into one
 account and Region. An unknown key, a wrong type or values that do not go together are an error
-before anything is synthesized, with the key's path and what is accepted.
+before anything is synthesized, with the key's path and what is accepted. What the images read from
+their environment variables is [at the end](#variables-of-the-speech-container).
 """
+_AWS_VARIABLES = {"region": "AWS_REGION", "ca_file": "AWS_CA_BUNDLE"}
 
 
 def document() -> str:
     """The whole page, in Markdown."""
     schema = Settings.model_json_schema()
     tables = [line for table in _tables(schema, schema, "") for line in table]
-    return "\n".join([_HEAD, *tables]).rstrip() + "\n"
+    page = [
+        _HEAD,
+        *tables[:-1],
+        *_variables("Variables of the speech container", container.PREFIX, container.Settings),
+        *_variables("Variables of the agent", agent.PREFIX, agent.Settings),
+    ]
+    return "\n".join(page) + "\n"
+
+
+def _variables(title: str, prefix: str, model: type[BaseModel]) -> list[str]:
+    """The section of an image's own settings."""
+    schema = model.model_json_schema()
+    required = schema.get("required", [])
+    rows = [
+        _row(_AWS_VARIABLES.get(name, prefix + name.upper()), field, name in required)
+        for name, field in schema["properties"].items()
+    ]
+    text = f"Read when it starts; an unknown `{prefix}*` or a value that is not accepted ends it."
+    return ["", f"## {title}", "", text, "", *_table("variable", rows)]
+
+
+def _table(first_column: str, rows: list[str]) -> list[str]:
+    head = [f"| {first_column} | accepted | default | meaning |", "| --- | --- | --- | --- |"]
+    return head + rows if rows else []
 
 
 def _tables(model: dict[str, Any], root: dict[str, Any], path: str) -> Iterator[list[str]]:
@@ -44,20 +76,24 @@ def _tables(model: dict[str, Any], root: dict[str, Any], path: str) -> Iterator[
             brackets = ("[[", "]]") if field.get("type") == "array" else ("[", "]")
             nested.append((header.join(brackets), inner))
     title = f"## `{path}`" if path else "## At the top of the file"
-    table = ["| key | accepted | default | meaning |", "| --- | --- | --- | --- |", *own]
-    yield [title, "", model["description"], "", *(table if own else []), ""]
+    yield [title, "", model["description"], "", *_table("key", own), ""]
     for header, inner in nested:
         yield from _tables(inner, root, header)
 
 
 def _row(key: str, field: dict[str, Any], required: bool) -> str:
+    if "description" not in field:
+        raise TypeError(f"{key} has no description")
     if required:
-        default = "must be given"
+        default = "required"
+    elif "default" not in field:
+        default = "computed"
     elif field["default"] in (None, [], {}):
         default = "none"
     else:
-        default = f"`{json.dumps(field['default'])}`"
-    return f"| `{key}` | {_accepted(field)} | {default} | {field['description']} |"
+        default = f"`{json.dumps(field['default'], ensure_ascii=False)}`"
+    meaning = " ".join(field["description"].split())
+    return f"| `{key}` | {_accepted(field)} | {default} | {meaning} |"
 
 
 def _accepted(field: dict[str, Any]) -> str:
@@ -65,8 +101,8 @@ def _accepted(field: dict[str, Any]) -> str:
     match value:
         case {"enum": choices}:
             return " or ".join(f"`{json.dumps(choice)}`" for choice in choices)
-        case {"type": "integer"}:
-            return f"{value['minimum']:,} to {value['maximum']:,}"
+        case {"type": "integer" | "number"}:
+            return _range(value)
         case {"type": "string", "pattern": str(pattern)}:
             return "text like `" + pattern.replace("|", "\\|") + "`"
         case {"type": "string"}:
@@ -79,9 +115,21 @@ def _accepted(field: dict[str, Any]) -> str:
     raise TypeError(f"a kind of setting that this page has no words for: {value}")
 
 
+def _range(value: dict[str, Any]) -> str:
+    if value.keys() >= {"minimum", "maximum"}:
+        return f"{value['minimum']:,} to {value['maximum']:,}"
+    bounds = {
+        "minimum": "at least",
+        "exclusiveMinimum": "above",
+        "maximum": "at most",
+        "exclusiveMaximum": "below",
+    }
+    return ", ".join(f"{word} {value[key]:,}" for key, word in bounds.items() if key in value)
+
+
 def _without_null(field: dict[str, Any]) -> dict[str, Any]:
     """The field, or the one thing that it may be beside null, which TOML does not have."""
-    others = [part for part in field.get("anyOf", [field]) if part.get("type") != "null"]
+    others = [kind for kind in field.get("anyOf", [field]) if kind.get("type") != "null"]
     (value,) = others
     found: dict[str, Any] = value
     return found

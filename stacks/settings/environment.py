@@ -4,7 +4,6 @@ Unknown keys, wrong types and impossible combinations are found before anything 
 `docs/settings.md` is generated from this model (`make docs`).
 """
 
-import ipaddress
 import json
 import re
 import tomllib
@@ -13,143 +12,19 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from stacks.settings.aws_facts import AGENTCORE_AZ_IDS
+from stacks import names
+from stacks.settings.agent import Agent
+from stacks.settings.alarms import Alarms, Budget
 from stacks.settings.base import Misfit, Model
-from stacks.settings.speech import Image, Instances, Schedule, Speech
-
-__all__ = [
-    "ENVIRONMENTS",
-    "Agent",
-    "Alarms",
-    "Budget",
-    "Image",
-    "Instances",
-    "Jwt",
-    "Network",
-    "Schedule",
-    "Settings",
-    "SettingsError",
-    "Speech",
-    "load",
-]
+from stacks.settings.network import Network
+from stacks.settings.regions import AGENTCORE_AZ_IDS
+from stacks.settings.speech import Speech
 
 ENVIRONMENTS = Path(__file__).resolve().parents[2] / "environments"
 
 
 class SettingsError(ValueError):
     """The settings cannot be used; each line names a key's path and what is accepted."""
-
-
-class Jwt(Model):
-    """Whose tokens the agent accepts."""
-
-    discovery_url: str = Field(
-        pattern=r"^https://\S+/\.well-known/openid-configuration$",
-        description="of the OpenID Connect provider",
-    )
-    allowed_clients: tuple[str, ...] = Field((), description="`client_id` values")
-    allowed_audiences: tuple[str, ...] = Field((), description="`aud` values")
-
-    @model_validator(mode="after")
-    def _somebody_is_allowed(self) -> Self:
-        if not (self.allowed_clients or self.allowed_audiences):
-            raise Misfit("allowed_clients", "needed, or allowed_audiences: else nobody gets in")
-        return self
-
-
-class Agent(Model):
-    """The AgentCore runtime."""
-
-    model_id: str = Field(
-        "global.amazon.nova-2-lite-v1:0",
-        pattern=r"^[a-z0-9.-]+\.[a-z0-9.-]+(:\d+)?$",
-        description="Bedrock model or inference profile",
-    )
-    voice: str = Field(
-        "af_heart", min_length=1, max_length=200, description="default voice, or a mix of several"
-    )
-    system_prompt: str | None = Field(
-        None,
-        min_length=1,
-        max_length=2048,  # of an AgentCore environment variable
-        description="instead of the image's own",
-    )
-    auth: Literal["iam", "jwt"] = Field("iam", description="how callers prove who they are")
-    jwt: Jwt | None = Field(None, description='with auth = "jwt"')
-    allowed_headers: tuple[str, ...] = Field(
-        (),
-        max_length=19,  # AgentCore passes 20 on, and with jwt the token is one
-        description="request headers passed on to the agent, beside `Authorization` with jwt",
-    )
-    network: Literal["public", "vpc"] = Field("public", description="`vpc` needs `[network]`")
-    idle_timeout_s: int = Field(
-        900, ge=60, le=28_800, description="an idle session's microVM is kept so long"
-    )
-    max_lifetime_s: int = Field(28_800, ge=60, le=28_800, description="of any session's microVM")
-    image: Image = Field(Image(), description="where the image comes from")
-
-    @model_validator(mode="after")
-    def _parts_fit(self) -> Self:
-        if (self.auth == "jwt") != (self.jwt is not None):
-            raise Misfit("jwt", 'given with auth = "jwt", and only then')
-        if self.idle_timeout_s > self.max_lifetime_s:
-            raise Misfit(
-                "idle_timeout_s", f"must not exceed max_lifetime_s, which is {self.max_lifetime_s}"
-            )
-        return self
-
-    @field_validator("allowed_headers")
-    @classmethod
-    def _headers_may_pass(cls, headers: tuple[str, ...]) -> tuple[str, ...]:
-        for header in headers:
-            if not re.fullmatch(r"X-Amzn-Bedrock-AgentCore-Runtime-Custom-[A-Za-z0-9-]+", header):
-                raise ValueError(
-                    f"{header!r} must begin with X-Amzn-Bedrock-AgentCore-Runtime-Custom-"
-                )
-        return headers
-
-
-class Alarms(Model):
-    """When somebody is told, and a rollout is taken back."""
-
-    email: str | None = Field(
-        None, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", description="who is told; nobody without"
-    )
-    first_audio_p95_ms: int = Field(
-        800, ge=50, le=60_000, description="alarm above: a sentence's first audio, 95th percentile"
-    )
-    errors_per_minute: int = Field(5, ge=1, le=10_000, description="alarm above")
-
-
-class Budget(Model):
-    """A monthly cost budget over the environment's tag."""
-
-    monthly_usd: int = Field(ge=1, le=1_000_000, description="alarm at 80 % and 100 % of it")
-    email: str = Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", description="who is told")
-
-
-class Network(Model):
-    """A VPC of the environment's own, in a stack that outlives the others."""
-
-    cidr: str = Field(
-        "10.42.0.0/16", pattern=r"^\d{1,3}(\.\d{1,3}){3}/(1[6-9]|2[0-4])$", description="of the VPC"
-    )
-    az_ids: tuple[str, ...] = Field(
-        min_length=2, max_length=3, description="Availability Zone ids that AgentCore supports"
-    )
-
-    @field_validator("cidr")
-    @classmethod
-    def _is_a_block(cls, cidr: str) -> str:
-        ipaddress.ip_network(cidr)
-        return cidr
-
-    @field_validator("az_ids")
-    @classmethod
-    def _differ(cls, az_ids: tuple[str, ...]) -> tuple[str, ...]:
-        if len(az_ids) != len(set(az_ids)):
-            raise ValueError("every zone may occur once")
-        return az_ids
 
 
 class Settings(Model):
@@ -162,23 +37,23 @@ class Settings(Model):
         description="`stable` retains data, is protected from deletion and runs two instances or "
         "more; `ephemeral` is destroyed whole"
     )
-    account: str | None = Field(None, pattern=r"^\d{12}$", description="else the deployer's")
+    account: str | None = Field(None, pattern=r"^\d{12}$", description="the deployer's by default")
     region: str | None = Field(
-        None, pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", description="else the deployer's"
+        None, pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", description="the deployer's by default"
     )
     permissions_boundary: str | None = Field(
         None,
         pattern=r"^[\w+=,.@-]{1,128}$",
-        description="name of the IAM policy that bounds every role",
+        description="name of the IAM policy that bounds the permissions of every role",
     )
     tags: dict[str, str] = Field(
-        {}, max_length=40, description="on every resource, beside `environment`"
+        {}, max_length=40, description="tags on every resource, beside `environment`"
     )
     speech: Speech = Field(description="the SageMaker endpoint")
     agent: Agent = Field(Agent(), description="the AgentCore runtime")
-    alarms: Alarms = Field(Alarms(), description="when somebody is told")
-    budget: Budget | None = Field(None, description="none without")
-    network: Network | None = Field(None, description="no VPC without")
+    alarms: Alarms = Field(Alarms(), description="when somebody is notified")
+    budget: Budget | None = Field(None, description="no budget without it")
+    network: Network | None = Field(None, description="no VPC without it")
 
     @field_validator("tags")
     @classmethod
@@ -203,23 +78,23 @@ class Settings(Model):
 
     @property
     def endpoint_name(self) -> str:
-        """The SageMaker endpoint's, fixed so that alarms can name it before it exists."""
-        return f"kokoro-{self.name}"
+        """The SageMaker endpoint's name, fixed so that alarms can use it before it exists."""
+        return names.endpoint_name(self.name)
 
     @property
     def runtime_name(self) -> str:
-        """The AgentCore runtime's, which may hold no hyphens."""
-        return f"voice_agent_{self.name.replace('-', '_')}"
+        """The AgentCore runtime's name."""
+        return names.runtime_name(self.name)
 
     @model_validator(mode="after")
-    def _parts_fit(self) -> Self:
+    def _sections_fit(self) -> Self:
         if self.is_stable and self.speech.fewest_instances < 2:
             raise Misfit(
                 "speech.instances.minimum",
                 'kind "stable" needs 2 or more, in two zones, at all times of the schedule',
             )
         if (self.agent.network == "vpc") != (self.network is not None):
-            raise Misfit("network", 'given with agent.network = "vpc", and only then')
+            raise Misfit("network", 'is needed with agent.network = "vpc", and allowed only then')
         if self.network is not None:
             self._check_zones(self.network)
         return self
@@ -244,11 +119,11 @@ def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
     """The settings of one environment.
 
     Args:
-        name: of the environment: the file `<name>.toml` in `folder`.
-        folder: where the environments' files are.
+        name: The environment's name: its file is `<name>.toml` in `folder`.
+        folder: The folder of the environments' files.
 
     Raises:
-        SettingsError: there is no such file, it is not TOML, or it does not fit the model.
+        SettingsError: There is no such file, it is not TOML, or it does not fit the model.
     """
     path = folder / f"{name}.toml"
     if not path.is_file():
@@ -269,13 +144,13 @@ def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
 
 
 def _problem(error: Any) -> str:
-    path = [str(part) for part in error["loc"]]
+    path = [str(key) for key in error["loc"]]
     message = error["msg"] + f", not {error['input']!r}"
     match error["type"]:
         case "extra_forbidden":
             message = "unknown key"
         case "missing":
-            message = "must be given"
+            message = "is required"
         case "value_error":
             reason = error["ctx"]["error"]
             message = str(reason)

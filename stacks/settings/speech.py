@@ -1,18 +1,21 @@
-"""Settings of the speech endpoint, and of where images come from."""
+"""`[speech]`: the SageMaker endpoint, its instances, and its container's defaults."""
 
 import zoneinfo
 from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from stacks.settings.aws_facts import CPU_FAMILIES, CUDA_MAJOR_BY_AMI, GPU_FAMILIES, SESSION_LIMIT_S
 from stacks.settings.base import Misfit, Model
+from stacks.settings.image import Image
+from stacks.settings.instances import (
+    CPU_FAMILIES,
+    CUDA_MAJOR_BY_AMI,
+    GPU_FAMILIES,
+    IMAGE_CUDA_MAJOR,
+)
 
-PRODUCTION_VARIANT = "AllTraffic"
-"""Name of the endpoint's one production variant: a dimension of SageMaker's metrics."""
-
-IMAGE_CUDA_MAJOR = 13
-"""Of the GPU image that `container/` builds: that of the packages in its lock."""
+SESSION_LIMIT_S = 1800
+"""A bidirectional stream lasts 30 minutes at most; old instances must outlive it in a rollout."""
 
 
 class Bounds(Model):
@@ -21,37 +24,15 @@ class Bounds(Model):
     minimum: int = Field(
         ge=1,
         le=100,
-        description="never fewer; a bidirectional endpoint without inference components cannot "
+        description="lower bound; a bidirectional endpoint without inference components cannot "
         "scale to zero",
     )
-    maximum: int = Field(ge=1, le=100, description="never more")
+    maximum: int = Field(ge=1, le=100, description="upper bound")
 
     @model_validator(mode="after")
     def _are_in_order(self) -> Self:
         if self.minimum > self.maximum:
             raise Misfit("minimum", f"{self.minimum} must not exceed maximum {self.maximum}")
-        return self
-
-
-class Image(Model):
-    """Where an image comes from."""
-
-    source: Literal["codebuild", "docker", "digest"] = Field(
-        "codebuild",
-        description="`codebuild`: built in the account at deploy time, no Docker needed; `docker`: "
-        "built on the machine that deploys; `digest`: an image that exists",
-    )
-    uri: str | None = Field(
-        None,
-        pattern=r"^\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/[^\s@:]+@sha256:[0-9a-f]{64}$",
-        description="with `digest`: the image as "
-        "`ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME@sha256:…`; AWS pulls from ECR only",
-    )
-
-    @model_validator(mode="after")
-    def _uri_goes_with_digest(self) -> Self:
-        if (self.source == "digest") != (self.uri is not None):
-            raise Misfit("uri", 'given with source = "digest", and only then')
         return self
 
 
@@ -70,10 +51,10 @@ class Instances(Bounds):
 class Schedule(Bounds):
     """From a moment on, other bounds for the number of instances."""
 
-    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,30}$", description="of the scheduled action")
+    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,30}$", description="name of the scheduled action")
     cron: str = Field(
         pattern=r"^cron\(\S+ \S+ \S+ \S+ \S+ \S+\)$",
-        description="when, as `cron(minute hour day month weekday year)`",
+        description="when the bounds change, as `cron(minute hour day month weekday year)`",
     )
     time_zone: str = Field("UTC", description="IANA name of the cron's time zone")
 
@@ -99,33 +80,49 @@ class Speech(Model):
 
     variant: Literal["gpu", "cpu"] = Field("gpu", description="which image is built")
     instance_type: str = Field(
-        "ml.g5.xlarge", pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$", description="of the endpoint"
+        "ml.g5.xlarge",
+        pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$",
+        description="type of the endpoint's instances",
     )
     inference_ami: str | None = Field(
         None,
-        description="with a gpu: the host's image; its CUDA major must be the container's. One of "
+        description="with `gpu`: the host's image, with the container's CUDA major; one of "
         + ", ".join(f"`{ami}`" for ami in CUDA_MAJOR_BY_AMI),
     )
-    cuda_major: Literal[12, 13] | None = Field(None, description="with a gpu: of the container")
+    cuda_major: Literal[12, 13] | None = Field(
+        None, description="with `gpu`: CUDA major of the container"
+    )
     granularity: Literal["window", "sentence"] = Field(
         "window",
-        description="of speech whose request does not say: `window`, sent in parts from inside a "
-        "sentence; `sentence`, each when it is complete",
+        description="how audio is sent when a request does not say: `window`, in windows inside a "
+        "sentence; `sentence`, in whole sentences",
     )
-    instances: Instances = Field(Instances(minimum=1, maximum=1), description="how many")
+    default_voice: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="voice, or mix, of a request that names none; the image's by default",
+    )
+    session_idle_s: int | None = Field(
+        None,
+        ge=60,
+        le=SESSION_LIMIT_S - 60,
+        description="seconds after which an idle session is closed; the image's by default",
+    )
+    instances: Instances = Field(Instances(minimum=1, maximum=1), description="number of instances")
     schedule: tuple[Schedule, ...] = Field((), description="other bounds at set times")
     model_source: Literal["packages", "release"] = Field(
         "packages", description="where the image's build gets the weights"
     )
     image: Image = Field(Image(), description="where the image comes from")
     startup_timeout_s: int = Field(
-        600, ge=60, le=3600, description="until the container answers /ping"
+        600, ge=60, le=3600, description="seconds until the container must answer /ping"
     )
     termination_wait_s: int = Field(
         SESSION_LIMIT_S,
         ge=0,
         le=3600,
-        description="how long old instances live on in a rollout; a session lasts up to 1800 s",
+        description="seconds that old instances live on in a rollout; a session lasts up to 1800 s",
     )
 
     @property

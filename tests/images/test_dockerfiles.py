@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from kokoro_model.build import SPLIT_FILES
-from stacks.settings.aws_facts import CUDA_MAJOR_BY_AMI
-from stacks.settings.speech import IMAGE_CUDA_MAJOR
+from stacks.settings.instances import CUDA_MAJOR_BY_AMI, IMAGE_CUDA_MAJOR
 
 ROOT = Path(__file__).parents[2]
 CONTEXTS = ["container", "agent"]

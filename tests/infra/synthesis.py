@@ -51,7 +51,7 @@ class Resource:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """What the app made of an environment's settings.
+    """What the app makes of an environment's settings.
 
     Acknowledgements are kept here instead of in the constructs, so that nag rules report
     everything and the two can be compared.
@@ -64,7 +64,7 @@ class Synthesis:
 
     @property
     def templates(self) -> dict[str, dict[str, Any]]:
-        """The templates, by the part of the stack's name after the environment: `Speech`."""
+        """The templates, by what follows the environment in the stack's id: `Speech`."""
         prefix = f"{self.settings.name}-"
         stacks = json.loads((self.folder / "manifest.json").read_text())["artifacts"]
         return {

@@ -1,4 +1,4 @@
-"""The agent's stack: what its runtime is told, who gets in, and what its role may do."""
+"""The agent's stack: the environment of its runtime, who gets in, and what its role may do."""
 
 import json
 from typing import Any
@@ -52,7 +52,11 @@ def test_the_agent_accepts_its_environment(synthesis: Synthesis) -> None:
     assert settings.endpoint_name == synthesis.settings.endpoint_name
     assert settings.model_id == asked_for.model_id
     assert settings.voice == asked_for.voice
-    assert settings.system_prompt == asked_for.system_prompt or asked_for.system_prompt is None
+    for name in ("system_prompt", "language", "first_chunk", "max_reply_tokens"):
+        wanted = getattr(asked_for, name)
+        # Not rendered, a setting keeps the image's default.
+        assert (f"VOICE_AGENT_{name.upper()}" in variables) == (wanted is not None)
+        assert wanted is None or getattr(settings, name) == wanted
 
 
 def test_a_region_is_set(synthesis: Synthesis) -> None:
@@ -120,7 +124,7 @@ def test_a_model_of_the_region_is_named_whole(template: Templates) -> None:
     )
 
 
-def test_callers_sign_unless_told_otherwise(assembly: Assembly, environment: str) -> None:
+def test_callers_sign_by_default(assembly: Assembly, environment: str) -> None:
     """An authorizer nobody configured would let nobody in, or anybody."""
     properties = runtime(assembly(environment))
     assert "AuthorizerConfiguration" not in properties

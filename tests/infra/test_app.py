@@ -56,7 +56,7 @@ def test_an_unknown_environment_is_named_with_those_there_are() -> None:
 def test_the_stacks_of_an_environment(assembly: Assembly, environment: str) -> None:
     """Names are what operators type; a renamed stack is a second environment beside the first."""
     assert stack_names(assembly(environment)) == {
-        f"voice-{environment}-{part}" for part in ("images", "observability", "speech", "agent")
+        f"voice-{environment}-{stack}" for stack in ("images", "observability", "speech", "agent")
     }
 
 
@@ -74,13 +74,13 @@ def test_two_environments_share_no_name(assembly: Assembly) -> None:
             assert one & other == set()
 
 
-@pytest.mark.parametrize("part", ["Speech", "Agent"])
-def test_images_come_before_what_runs_them(synthesis: Synthesis, part: str) -> None:
+@pytest.mark.parametrize("stack", ["Speech", "Agent"])
+def test_images_come_before_what_runs_them(synthesis: Synthesis, stack: str) -> None:
     """Without a reference between the stacks, as to an image that Docker pushes, the one that
     pulls is deployed while the other still pushes."""
     name = synthesis.settings.name
     document = json.loads((synthesis.folder / "manifest.json").read_text())
-    assert f"{name}-Images" in document["artifacts"][f"{name}-{part}"]["dependencies"]
+    assert f"{name}-Images" in document["artifacts"][f"{name}-{stack}"]["dependencies"]
 
 
 def test_stable_environments_are_protected(synthesis: Synthesis) -> None:
@@ -169,12 +169,12 @@ def stack_names(synthesis: Synthesis) -> set[str]:
 
 
 def named(synthesis: Synthesis) -> set[str]:
-    """The names that resources are given, instead of leaving them to CloudFormation."""
+    """The names that resources have here, instead of leaving them to CloudFormation."""
     keys = {"AgentRuntimeName", "DashboardName", "EndpointName", "LogGroupName", "RoleName"}
-    given = {
+    pairs = {
         (key, value)
         for resource in synthesis.resources()
         for key, value in resource.properties.items()
         if key in keys and isinstance(value, str)
     }
-    return {value for _, value in given} | stack_names(synthesis)
+    return {value for _, value in pairs} | stack_names(synthesis)

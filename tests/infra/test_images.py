@@ -146,21 +146,14 @@ def test_a_new_image_changes_what_consumes_it() -> None:
     consumers = []
     for each in (settings, other):
         app = cdk.App(analytics_reporting=False, context=context())
-        images = ImagesStack(app, "dev-Images", settings=each)
-        speech = SpeechStack(
-            app,
-            "dev-Speech",
-            settings=each,
-            image_uri=images.speech_image_uri,
-            repository=images.speech_repository,
-        )
+        speech = SpeechStack(app, settings=each, image=ImagesStack(app, settings=each).speech)
         (model,) = properties(Template.from_stack(speech), "AWS::SageMaker::Model")
         consumers.append(model["PrimaryContainer"]["Image"])
     assert consumers[0] != consumers[1]
 
 
 def test_an_image_that_exists_is_not_built(template: Templates) -> None:
-    """Guards against a build of what is given, and a role that may pull something else."""
+    """Guards against a build of what exists, and a role that may pull something else."""
     uri = load("images", OTHERS).speech.image.uri
     assert uri is not None
     template("images", "Images").resource_count_is(REPOSITORY, 0)

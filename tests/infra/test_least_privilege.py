@@ -38,7 +38,7 @@ WITHOUT_TAGS = {
     "Custom::CDKContainerImageBuild",
     "Custom::VpcRestrictDefaultSG",
 }
-"""Types that cannot be tagged, or that are part of a resource which is."""
+"""Types that cannot be tagged, or that belong to a resource which is."""
 
 UNTAGGED_BY_THE_CDK = "CustomVpcRestrictDefaultSGCustomResourceProvider"
 """The CDK's function that empties a VPC's default security group, and its role: it writes them

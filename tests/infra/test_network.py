@@ -34,7 +34,7 @@ def test_zones_are_chosen_by_id(assembly: Assembly) -> None:
 
 
 def test_nothing_is_looked_up_in_the_account(synthesis: Synthesis) -> None:
-    """Guards against a synth that needs credentials once account and Region are given."""
+    """Guards against a synth that needs credentials once account and Region are known."""
     assert "missing" not in json.loads((synthesis.folder / "manifest.json").read_text())
 
 

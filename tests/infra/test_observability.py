@@ -37,7 +37,7 @@ def test_the_topic_takes_tls_only_and_alarms_of_this_account(synthesis: Synthesi
     assert "aws:SourceAccount" in json.dumps(by_effect["Allow"]["Condition"])
 
 
-def test_who_is_told(synthesis: Synthesis) -> None:
+def test_who_is_notified(synthesis: Synthesis) -> None:
     email = synthesis.settings.alarms.email
     assert [
         (subscription.properties["Protocol"], subscription.properties["Endpoint"])

@@ -10,7 +10,7 @@ DEFAULT_REGION = "us-east-1"
 
 def test_every_type_is_known_where_the_environment_lives(synthesis: Synthesis) -> None:
     """moto calls a type it does not know a success, and CDK writes any name into a template: only
-    CloudFormation's own list, which cfn-lint carries, tells of one that a Region does not have.
+    CloudFormation's own list, which cfn-lint carries, shows a type that a Region does not have.
     """
     region = synthesis.settings.region or DEFAULT_REGION
     known = set(PROVIDER_SCHEMA_MANAGER.get_resource_types(region))

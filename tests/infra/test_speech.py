@@ -10,10 +10,11 @@ from aws_cdk.assertions import Template
 
 from kokoro_server.metrics import Outcome, metric_line
 from kokoro_server.settings import Settings as ContainerSettings
-from ops.preflight import QUIET_ALARM
 from stacks.images import ImagesStack
+from stacks.names import CONTAINER_METRICS
 from stacks.settings import load
-from stacks.settings.aws_facts import SESSION_LIMIT_S
+from stacks.settings.alarms import SCALING_ALARMS, SPEECH_ALARMS
+from stacks.settings.speech import SESSION_LIMIT_S
 from stacks.speech import SpeechStack
 from tests.infra.conftest import Assembly
 from tests.infra.synthesis import Synthesis, context
@@ -87,6 +88,13 @@ def test_the_container_takes_its_environment(synthesis: Synthesis) -> None:
     assert settings.max_sessions > speech.instances.sessions_per_instance
     # Said, so that the image's own default cannot change what an environment was deployed with.
     assert environment["KOKORO_GRANULARITY"] == speech.granularity
+    for variable, found, wanted in (
+        ("KOKORO_DEFAULT_VOICE", settings.default_voice, speech.default_voice),
+        ("KOKORO_IDLE_TIMEOUT_S", settings.idle_timeout_s, speech.session_idle_s),
+    ):
+        # Not rendered, a setting keeps the image's default.
+        assert (variable in environment) == (wanted is not None)
+        assert wanted in (None, found)
 
 
 def test_the_model_waits_for_its_roles_policy(synthesis: Synthesis) -> None:
@@ -129,7 +137,7 @@ def test_a_container_that_does_not_start_is_given_up(synthesis: Synthesis) -> No
     assert timeout_s == synthesis.settings.speech.startup_timeout_s
 
 
-def test_a_deploy_keeps_the_instances_that_scaling_made(synthesis: Synthesis) -> None:
+def test_a_deploy_keeps_the_instances_that_scaling_added(synthesis: Synthesis) -> None:
     """Guards against eight instances that become two in the busiest hour."""
     assert one(synthesis, ENDPOINT)["Properties"]["RetainAllVariantProperties"] is True
 
@@ -195,6 +203,7 @@ def test_alarms_and_container_mean_the_same_metrics(synthesis: Synthesis) -> Non
     )
     (directive,) = line["_aws"]["CloudWatchMetrics"]
     written = {metric["Name"] for metric in directive["Metrics"]}
+    assert written == set(CONTAINER_METRICS)  # each has its price in `ops cost`
     (dimensions,) = directive["Dimensions"]
     own = [
         alarm
@@ -213,11 +222,16 @@ def test_alarms_tell_somebody(synthesis: Synthesis) -> None:
     for alarm in rollback_alarms(synthesis).values():
         assert len(alarm["AlarmActions"]) == len(alarm["OKActions"]) == 1
         assert "Topic" in json.dumps(alarm["AlarmActions"])
-    others = [name for name, alarm in alarms(synthesis).items() if "OKActions" not in alarm]
-    assert [alarms(synthesis)[name]["MetricName"] for name in others] == [
-        "ConcurrentRequestsPerModel"
-    ]
-    assert [name for name in alarms(synthesis) if name.startswith(QUIET_ALARM)] == others
+    others = [alarm for alarm in alarms(synthesis).values() if "OKActions" not in alarm]
+    assert [alarm["MetricName"] for alarm in others] == ["ConcurrentRequestsPerModel"]
+
+
+def test_operations_know_the_alarms_there_are(synthesis: Synthesis) -> None:
+    """Guards against an alarm that `ops cost` does not count, and a quiet one that `ops preflight`
+    takes for one which ends a rollout."""
+    assert set(rollback_alarms(synthesis)) == {alarm.metric for alarm in SPEECH_ALARMS}
+    # Application Auto Scaling makes the alarm that adds instances itself.
+    assert len(synthesis.resources(ALARM)) == len(SPEECH_ALARMS) + SCALING_ALARMS - 1
 
 
 def test_scaling_goes_before_the_endpoint(synthesis: Synthesis) -> None:
@@ -332,11 +346,11 @@ def test_whoever_is_granted_may_use_every_route(synthesis: Synthesis) -> None:
     assert f":endpoint/{synthesis.settings.endpoint_name}" in json.dumps(speak["Resource"])
 
 
-@pytest.mark.parametrize("part", ["Images", "Speech"])
-def test_only_stable_environments_are_protected(synthesis: Synthesis, part: str) -> None:
+@pytest.mark.parametrize("name", ["Images", "Speech"])
+def test_only_stable_environments_are_protected(synthesis: Synthesis, name: str) -> None:
     """Guards against a stable environment deleted by mistake, and one that cannot be deleted."""
     manifest = json.loads((synthesis.folder / "manifest.json").read_text())
-    stack = manifest["artifacts"][f"{synthesis.settings.name}-{part}"]["properties"]
+    stack = manifest["artifacts"][f"{synthesis.settings.name}-{name}"]["properties"]
     assert bool(stack.get("terminationProtection")) == synthesis.settings.is_stable
 
 
@@ -349,14 +363,7 @@ def test_other_thresholds_touch_alarms_only() -> None:
     resources = []
     for each in (settings, settings.model_copy(update={"alarms": limits})):
         app = cdk.App(analytics_reporting=False, context=context())
-        images = ImagesStack(app, "dev-Images", settings=each)
-        stack = SpeechStack(
-            app,
-            "dev-Speech",
-            settings=each,
-            image_uri=images.speech_image_uri,
-            repository=images.speech_repository,
-        )
+        stack = SpeechStack(app, settings=each, image=ImagesStack(app, settings=each).speech)
         resources.append(Template.from_stack(stack).to_json()["Resources"])
     before, after = resources
     changed = [before[name]["Type"] for name in before if before[name] != after[name]]

@@ -52,7 +52,7 @@ def test_trap_02_a_new_image_is_a_new_template(synthesis: Synthesis) -> None:
         assert re.search(r"[0-9a-f]{16}", address), address
 
 
-def test_trap_03_a_deploy_keeps_the_instances_scaling_made(synthesis: Synthesis) -> None:
+def test_trap_03_a_deploy_keeps_the_instances_scaling_added(synthesis: Synthesis) -> None:
     """Otherwise each deploy at the busiest hour goes back to the first count."""
     assert one(synthesis, "AWS::SageMaker::Endpoint").properties["RetainAllVariantProperties"]
 
@@ -87,7 +87,7 @@ def test_trap_06_nothing_scales_to_zero(synthesis: Synthesis) -> None:
 
 
 def test_trap_07_a_rollout_is_taken_back_by_alarms_that_exist(synthesis: Synthesis) -> None:
-    """A rollback leaves the endpoint in service, on the old configuration (`ops smoke` tells)."""
+    """A rollback leaves the endpoint in service, on the old configuration (see `ops smoke`)."""
     deployment = one(synthesis, "AWS::SageMaker::Endpoint").properties["DeploymentConfig"]
     alarms = {alarm.name for alarm in synthesis.resources("AWS::CloudWatch::Alarm")}
     named = {
@@ -201,12 +201,12 @@ def test_trap_18_stacks_do_not_lock_each_other(synthesis: Synthesis) -> None:
 def test_trap_18_what_is_referred_to_is_put_out(synthesis: Synthesis) -> None:
     """A weak reference to an output that is not there fails in the middle of the deploy."""
     outputs = {
-        f"voice-{synthesis.settings.name}-{part.lower()}": set(template.get("Outputs", {}))
-        for part, template in synthesis.templates.items()
+        f"voice-{synthesis.settings.name}-{stack.lower()}": set(template.get("Outputs", {}))
+        for stack, template in synthesis.templates.items()
     }
-    for part, template in synthesis.templates.items():
+    for stack, template in synthesis.templates.items():
         for reference in references(template):
-            assert reference["OutputName"] in outputs[reference["StackName"]], part
+            assert reference["OutputName"] in outputs[reference["StackName"]], stack
 
 
 def test_trap_19_nothing_is_in_the_way_of_the_next_deploy(synthesis: Synthesis) -> None:
@@ -247,16 +247,17 @@ def references(value: Any) -> Iterator[dict[str, Any]]:
             yield from references(item)
 
 
+OF_SETTINGS = "tests/unit/stacks/settings/test_environment.py"
 ELSEWHERE = {
-    6: "tests/unit/test_settings.py::test_a_mistake_is_told_with_its_key_and_what_is_accepted",
-    7: "tests/unit/test_ops_smoke.py::test_an_endpoint_on_its_old_configuration_is_a_problem",
+    6: f"{OF_SETTINGS}::test_a_mistake_is_named_with_what_is_accepted",
+    7: "tests/unit/ops/test_smoke.py::test_an_endpoint_on_its_old_configuration_is_a_problem",
     8: "tests/images/test_container_image.py::test_it_answers_ping_and_speaks",
-    10: "tests/unit/test_settings.py::test_a_mistake_is_told_with_its_key_and_what_is_accepted",
-    14: "tests/unit/test_ops_orphans.py::test_deleting_takes_what_is_its_own_and_nothing_else",
+    10: f"{OF_SETTINGS}::test_a_mistake_is_named_with_what_is_accepted",
+    14: "tests/unit/ops/test_orphans.py::test_deleting_takes_what_is_its_own_and_nothing_else",
     15: "tests/infra/test_app.py::test_a_second_synthesis_is_the_same",
     16: "tests/infra/test_workflows.py::test_images_are_built_without_attestations",
     20: "tests/infra/test_app.py::test_accounts_are_not_looked_into",
-    22: "tests/unit/test_ops_preflight.py::test_codebuild_without_builds_is_a_problem",
+    22: "tests/unit/ops/test_quotas.py::test_codebuild_without_builds_is_a_problem",
 }
 """What no template can hold: settings, commands, images, workflows, the synthesis itself."""
 

@@ -1,4 +1,4 @@
-"""`ops cost`: the arithmetic, the schedule, and that every figure has its date and source."""
+"""`ops cost`: the arithmetic, and that every figure has its date and source."""
 
 import datetime as dt
 
@@ -6,12 +6,10 @@ import pytest
 
 from ops import cost
 from ops.aws import OpsError
-from ops.schedule import NotWeeklyError, bounds, moments
-from stacks.settings import ENVIRONMENTS, Instances, Schedule, load
+from stacks.settings import ENVIRONMENTS, load
+from stacks.settings.speech import Schedule
 
-HOUR = 60
-DAY = 24 * HOUR
-TURN = cost.Turn(
+TURN = cost.TurnProfile(
     duration_s=36,
     input_tokens=1000,
     output_tokens=100,
@@ -19,59 +17,6 @@ TURN = cost.Turn(
     memory_gb=1.0,
     turns_a_conversation=10,
 )
-
-
-def action(name: str, cron: str, minimum: int, maximum: int) -> Schedule:
-    return Schedule(name=name, cron=cron, minimum=minimum, maximum=maximum)
-
-
-@pytest.mark.parametrize(
-    ("cron", "expected"),
-    [
-        ("cron(0 7 ? * MON *)", [DAY + 7 * HOUR]),
-        ("cron(30 7 ? * 2 *)", [DAY + 7 * HOUR + 30]),
-        ("cron(0 7 ? * MON-WED *)", [day * DAY + 7 * HOUR for day in (1, 2, 3)]),
-        ("cron(0 7 ? * FRI-MON *)", [day * DAY + 7 * HOUR for day in (0, 1, 5, 6)]),
-        (
-            "cron(0 6,18 ? * SUN,SAT *)",
-            [day * DAY + hour * HOUR for day in (0, 6) for hour in (6, 18)],
-        ),
-        ("cron(0 0 * * ? *)", [day * DAY for day in range(7)]),
-    ],
-)
-def test_a_weekly_cron_fires_when_aws_says(cron: str, expected: list[int]) -> None:
-    """AWS counts days from Sunday as 1, other crons from Sunday as 0."""
-    assert moments(cron) == expected
-
-
-@pytest.mark.parametrize(
-    "cron",
-    [
-        "cron(0 7 1 * ? *)",
-        "cron(0 7 ? 12 MON *)",
-        "cron(0 7 ? * MON 2027)",
-        "cron(0/5 7 ? * MON *)",
-        "cron(0 * ? * MON *)",
-        "cron(0 7 ? * MON#1 *)",
-        "cron(0 7 ? * 8 *)",
-    ],
-)
-def test_what_is_not_weekly_is_not_guessed(cron: str) -> None:
-    with pytest.raises(NotWeeklyError):
-        moments(cron)
-
-
-def test_bounds_hold_until_the_next_action_and_over_the_weeks_end() -> None:
-    """From Friday evening to Monday morning the night's bounds hold, across Sunday's midnight."""
-    actions = (
-        action("morning", "cron(0 7 ? * MON-FRI *)", 2, 4),
-        action("evening", "cron(0 19 ? * MON-FRI *)", 1, 2),
-    )
-    parts = bounds(Instances(minimum=9, maximum=9), actions)
-    assert sum(part for part, _, _ in parts) == pytest.approx(1.0)
-    by_day = 5 * 12 / (7 * 24)
-    assert sum(part for part, low, _ in parts if low == 2) == pytest.approx(by_day)
-    assert sum(part * high for part, _, high in parts) == pytest.approx(2 + 2 * by_day)
 
 
 def test_a_month_is_the_price_times_the_hours() -> None:
@@ -99,15 +44,15 @@ def test_a_profile_costs_what_its_model_does_and_unknown_ones_are_not_guessed() 
         cost.lines(settings.model_copy(update={"agent": agent}), None, TURN)
 
 
-def test_a_date_dependent_schedule_is_left_out_and_said_so() -> None:
+def test_a_date_dependent_schedule_is_left_out_and_reported() -> None:
     settings = load("dev")
-    actions = (action("newyear", "cron(0 7 1 1 ? *)", 2, 2),)
+    actions = (Schedule(name="newyear", cron="cron(0 7 1 1 ? *)", minimum=2, maximum=2),)
     speech = settings.speech.model_copy(update={"schedule": actions})
     text = "\n".join(cost.lines(settings.model_copy(update={"speech": speech}), None, TURN))
     assert "without the schedule" in text
 
 
-def test_every_environments_costs_can_be_told() -> None:
+def test_every_environments_costs_can_be_estimated() -> None:
     """An instance type without a price would be found out by the first who asks."""
     for path in ENVIRONMENTS.glob("*.toml"):
         assert cost.lines(load(path.stem), "us-east-1", TURN)

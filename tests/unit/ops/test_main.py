@@ -33,7 +33,7 @@ def test_an_unknown_environment_is_named(command: str, capsys: pytest.CaptureFix
     assert "tset" in capsys.readouterr().err
 
 
-def test_without_credentials_the_next_step_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_credentials_the_next_step_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["preflight", "--env", "dev", "--region", "us-east-1"]) == 1
     assert "aws sso login" in capsys.readouterr().err
 

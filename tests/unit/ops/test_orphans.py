@@ -104,8 +104,8 @@ def test_deleting_takes_what_is_its_own_and_nothing_else(account: RecordedAccoun
 
 def test_what_belongs_to_a_living_stack_is_no_orphan(account: RecordedAccount) -> None:
     """Run before the destroy, or between two deploys, it must not delete logs in use."""
-    for part in ("speech", "agent"):
-        make_stack(account, f"voice-dev-{part}", {"Topic": {"Type": "AWS::SNS::Topic"}})
+    for name in ("speech", "agent"):
+        make_stack(account, f"voice-dev-{name}", {"Topic": {"Type": "AWS::SNS::Topic"}})
     make_log_groups(account, OURS)
     make_model(account, "in-use", **{STACK_TAG: "voice-dev-speech"})
     assert clear(account, delete=True) == 0
@@ -138,8 +138,8 @@ def test_logs_of_builds_are_known_from_the_deleted_stack(account: RecordedAccoun
     """Their names are random: only CloudFormation's record says whose they are."""
     stack_id = "arn:aws:cloudformation:us-east-1:111122223333:stack/voice-dev-images/1"
     created = "2026-11-30T00:00:00Z"
-    for part in ("images", "network", "observability", "speech", "agent"):
-        message = f"Stack with id voice-dev-{part} does not exist"
+    for name in ("images", "network", "observability", "speech", "agent"):
+        message = f"Stack with id voice-dev-{name} does not exist"
         account.fail("cloudformation", "describe_stacks", "ValidationError", message)
     account.answer(
         "cloudformation",
@@ -217,7 +217,7 @@ def test_a_scalable_target_that_outlived_its_endpoint_is_found(account: Recorded
     account.all_asked()
 
 
-def test_interfaces_of_agentcore_are_told_and_left_alone(
+def test_interfaces_of_agentcore_are_listed_and_left_alone(
     account: RecordedAccount, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nobody but AgentCore can give them back; a destroy that waits for them is no failure."""
@@ -231,7 +231,7 @@ def test_interfaces_of_agentcore_are_told_and_left_alone(
     assert "eni-1" in capsys.readouterr().out
 
 
-def test_a_refused_deletion_is_told_and_the_others_go_on(
+def test_a_refused_deletion_is_reported_and_the_others_go_on(
     account: RecordedAccount, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arns = {

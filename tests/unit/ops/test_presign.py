@@ -11,7 +11,8 @@ from moto import mock_aws
 from ops.agentcore import AgentRuntime, new_session_id
 from ops.aws import OpsError
 from ops.presign import presign
-from stacks.settings import Jwt, load
+from stacks.settings import load
+from stacks.settings.agent import Jwt
 from tests.recorded import REGION, RecordedAccount
 
 ARN = "arn:aws:bedrock-agentcore:us-east-1:111122223333:runtime/voice_agent_dev-0123456789"

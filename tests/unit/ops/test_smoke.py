@@ -4,7 +4,6 @@ import array
 import io
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from botocore.response import StreamingBody
@@ -13,13 +12,12 @@ from moto import mock_aws
 
 from kokoro_speech.errors import SpeechConnectionError
 from ops import smoke
-from ops.agentcore import QUALIFIER, AgentError, AgentRuntime
+from ops.agentcore import AgentError, AgentRuntime
 from ops.speaking import Heard
+from stacks.names import QUALIFIER
 from stacks.settings import load
 from tests.control_plane import deploy, simulated_endpoint
 from tests.recorded import RecordedAccount
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -227,8 +225,3 @@ def test_an_answer_cut_off_is_no_reply(account: RecordedAccount) -> None:
         stub.add_response("invoke_agent_runtime", answer)
         with pytest.raises(AgentError, match="agent_end"):
             list(agent.ask_sse("hello", "s" * 33))
-
-
-def test_the_qualifier_is_the_stacks() -> None:
-    """Callers are allowed to invoke that endpoint of the runtime, not another."""
-    assert f'LIVE = "{QUALIFIER}"' in (ROOT / "stacks/agent.py").read_text()

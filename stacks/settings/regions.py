@@ -1,17 +1,13 @@
-"""What AWS accepts, as far as settings depend on it; each with its source."""
+"""Where AWS offers what an environment needs: Regions, zones and profiles of models."""
 
-CUDA_MAJOR_BY_AMI = {
-    "al2023-ami-sagemaker-inference-gpu-4-1": 13,
-    "al2-ami-sagemaker-inference-gpu-3-1": 12,
-}
-"""CUDA major of each inference AMI (SageMaker API reference, ProductionVariant,
-InferenceAmiVersion). The image's must be the same: newer does not start on it, older hangs or dies
-without a log (aws/deep-learning-containers#6187)."""
-
-GPU_FAMILIES = ("g4dn", "g5", "g6", "g6e", "p4d", "p5")
-"""Instance families with an NVIDIA GPU, x86-64."""
-CPU_FAMILIES = ("c5", "c6i", "c7i", "m5", "m6i", "m7i", "r6i", "r7i")
-"""Instance families without one, x86-64."""
+AGENTCORE_REGIONS = (
+    "us-east-1", "us-east-2", "us-west-1", "us-west-2", "ca-central-1", "sa-east-1",
+    "eu-central-1", "eu-west-1", "eu-west-2", "eu-west-3", "eu-north-1", "eu-south-1",
+    "eu-south-2", "ap-south-1", "ap-south-2", "ap-northeast-1", "ap-northeast-2",
+    "ap-southeast-1", "ap-southeast-2", "ap-southeast-5", "ap-southeast-7", "us-gov-west-1",
+)  # fmt: skip
+"""Row "Runtime microVMs" of the AgentCore developer guide's table "Supported AWS Regions" in
+November 2026."""
 
 AGENTCORE_AZ_IDS = {
     "us-east-1": ("use1-az1", "use1-az2", "use1-az4"),
@@ -26,9 +22,6 @@ AGENTCORE_AZ_IDS = {
 }
 """Availability Zone ids in which AgentCore attaches to a VPC (AgentCore developer guide, "Configure
 AgentCore for VPC", supported Availability Zones)."""
-
-SESSION_LIMIT_S = 1800
-"""A bidirectional stream lasts 30 minutes at most; old instances must outlive it in a rollout."""
 
 PROFILE_SCOPES = ("global", "us-gov", "us", "eu", "apac", "au", "ca", "jp")
 """How the id of a system-defined inference profile begins, before a dot and the model's own id
