@@ -4,15 +4,11 @@ import argparse
 import asyncio
 import os
 import sys
-from pathlib import Path
 
 from ops.agentcore import QUALIFIER
 from ops.aws import AWS_ERRORS, OpsError, connect, explain
 from ops.findings import report
 from stacks.settings import Settings, SettingsError, load
-
-# `agent/` is an image's build context, not an installed package.
-sys.path.append(str(Path(__file__).resolve().parent.parent / "agent"))
 
 
 def _preflight(settings: Settings, arguments: argparse.Namespace) -> int:

@@ -7,22 +7,35 @@ import asyncio
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import aclosing
 from typing import Any
 
 from botocore.exceptions import ClientError, NoCredentialsError
 
 from kokoro_speech.errors import SpeechError
 from ops.advice import next_step
-from ops.agentcore import AgentError, AgentRuntime, Event, new_session_id
+from ops.agentcore import agent_address
 from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain
 from ops.findings import Finding
 from ops.speaking import Heard, speak
+from voice_agent_client import (
+    AgentConnection,
+    AgentCore,
+    AgentError,
+    Audio,
+    ErrorEvent,
+    Event,
+    ask_sse,
+)
 
 TEXT = "The harbor wakes early. Boats leave the bay at dawn."
 PROMPT = "In two short sentences: what is a harbor?"
 
 POLL_S = 15.0
+CONNECT_TIMEOUT_S = 60.0
+"""A cold start of the agent's microVM takes longer than a connection elsewhere."""
+
 TRANSIENT = ("Creating", "Updating", "SystemUpdating", "RollingBack")
 ENDPOINT_CONFIG = "AWS::SageMaker::EndpointConfig"
 
@@ -206,15 +219,13 @@ def check_agent(account: Account, *, qualifier: str, token: str | None) -> Itera
         step = "set VOICE_AGENT_TOKEN to a token of one of agent.jwt's clients or audiences"
         yield Finding("problem", "agent", "cannot be asked without a bearer token", step)
         return
-    agent = AgentRuntime(account, runtime["agentRuntimeArn"], qualifier=qualifier, token=token)
     group = f"/aws/bedrock-agentcore/runtimes/{runtime['agentRuntimeId']}-{qualifier}"
     log = f"read the agent's log: {group}"
-    for subject, ask in (
-        ("agent over SSE", agent.ask_sse),
-        ("agent over WebSocket", agent.ask_ws),
-    ):
+    for subject, ask in (("agent over SSE", _ask_sse), ("agent over WebSocket", _ask_ws)):
+        arn = runtime["agentRuntimeArn"]
+        address = agent_address(account, arn, qualifier=qualifier, token=token)
         try:
-            yield listen(subject, ask(PROMPT, new_session_id()), log)
+            yield asyncio.run(listen(subject, ask(address), log))
         except NoCredentialsError:
             raise
         except AgentError as error:
@@ -224,23 +235,38 @@ def check_agent(account: Account, *, qualifier: str, token: str | None) -> Itera
             yield Finding("problem", subject, detail, step or log)
 
 
-def listen(
-    subject: str, events: Iterator[Event], log: str, clock: Callable[[], float] = time.monotonic
+def _ask_sse(address: AgentCore) -> AsyncGenerator[Event]:
+    return ask_sse(address, PROMPT, connect_timeout_s=CONNECT_TIMEOUT_S)
+
+
+async def _ask_ws(address: AgentCore) -> AsyncGenerator[Event]:
+    async with (
+        AgentConnection(address, connect_timeout_s=CONNECT_TIMEOUT_S) as agent,
+        aclosing(agent.ask(PROMPT)) as events,
+    ):
+        async for event in events:
+            yield event
+
+
+async def listen(
+    subject: str,
+    events: AsyncGenerator[Event],
+    log: str,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Finding:
     """Hear one reply of the agent, from the moment it is asked for, to its end."""
     pcm = bytearray()
     first_audio_s: float | None = None
     errors: list[str] = []
     started_s = clock()
-    for event in events:
-        if event["type"] == "audio":
-            if first_audio_s is None:
-                first_audio_s = clock() - started_s
-            pcm += event["data"]
-        elif event["type"] == "error":
-            errors.append(f"{event['code']}: {event['message']}")
-            if event["code"] == "invalid":
-                break  # a refused prompt starts no reply that could end
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Audio):
+                if first_audio_s is None:
+                    first_audio_s = clock() - started_s
+                pcm += event.data
+            elif isinstance(event, ErrorEvent):
+                errors.append(f"{event.code}: {event.message}")
     if errors:
         detail = "; ".join(errors)
         step = next_step(detail) or "README.md, “Operate it”, says whom each code concerns"

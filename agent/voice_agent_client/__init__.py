@@ -17,7 +17,6 @@ connection is one conversation; `ask_sse` asks a single prompt. Every failure is
 from voice_agent_client.addresses import Address, AgentCore
 from voice_agent_client.connection import AgentConnection
 from voice_agent_client.errors import (
-    AgentCredentialsError,
     AgentError,
     AgentLostError,
     AgentProtocolError,
@@ -46,7 +45,7 @@ from voice_agent_client.protocol import (
 from voice_agent_client.sse import ask_sse
 
 __all__ = [
-    "Address", "AgentConnection", "AgentCore", "AgentCredentialsError", "AgentEnd", "AgentError",
+    "Address", "AgentConnection", "AgentCore", "AgentEnd", "AgentError",
     "AgentLostError", "AgentProtocolError", "AgentRefusedError", "AgentSilentError", "AgentStart",
     "AgentUnreachableError", "Audio", "AudioStreamEnd", "AudioStreamStart", "ErrorEvent", "Event",
     "Interrupted", "Metrics", "PromptSettings", "Sentence", "SentenceMetrics", "TextDelta",

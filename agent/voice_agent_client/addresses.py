@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from voice_agent_client.errors import AgentCredentialsError
-
 if TYPE_CHECKING:
     import botocore.session
 
@@ -96,7 +94,7 @@ class AgentCore:
 
         Raises:
             ValueError: `expires_s` is out of range.
-            AgentCredentialsError: There are no credentials to sign with.
+            botocore.exceptions.BotoCoreError: There are no credentials to sign with.
         """
         from botocore.auth import SigV4QueryAuth
         from botocore.awsrequest import AWSRequest
@@ -145,13 +143,10 @@ class AgentCore:
         import botocore.exceptions
         import botocore.session
 
-        try:
-            session = self._session or botocore.session.get_session()
-            if (credentials := session.get_credentials()) is None:
-                raise botocore.exceptions.NoCredentialsError
-            return credentials.get_frozen_credentials()
-        except botocore.exceptions.BotoCoreError as error:
-            raise AgentCredentialsError(str(error)) from error
+        session = self._session or botocore.session.get_session()
+        if (credentials := session.get_credentials()) is None:
+            raise botocore.exceptions.NoCredentialsError
+        return credentials.get_frozen_credentials()
 
 
 type Address = str | AgentCore
@@ -173,7 +168,7 @@ def websocket_request(address: Address) -> Request:
 
     Raises:
         ValueError: The address is not one.
-        AgentCredentialsError: There are no credentials to sign with.
+        botocore.exceptions.BotoCoreError: There are no credentials to sign with.
     """
     if isinstance(address, AgentCore):
         return address.websocket()
@@ -192,7 +187,7 @@ def invocations_request(address: Address, body: bytes) -> Request:
 
     Raises:
         ValueError: The address is not one, or a WebSocket's.
-        AgentCredentialsError: There are no credentials to sign with.
+        botocore.exceptions.BotoCoreError: There are no credentials to sign with.
     """
     if isinstance(address, AgentCore):
         return address.invocations(body)

@@ -35,7 +35,7 @@ class AgentConnection:
         ValueError: On entering: the address is not one.
         AgentUnreachableError: On entering: nothing accepts the connection.
         AgentRefusedError: On entering: the caller is refused.
-        AgentCredentialsError: On entering: there are no credentials to sign with.
+        botocore.exceptions.BotoCoreError: On entering: there are no credentials to sign with.
     """
 
     def __init__(

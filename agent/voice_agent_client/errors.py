@@ -31,7 +31,3 @@ class AgentSilentError(AgentError):
 
 class AgentProtocolError(AgentError):
     """The agent sent something that is not an event of its protocol."""
-
-
-class AgentCredentialsError(AgentError):
-    """There are no AWS credentials to sign with; the cause is botocore's exception."""

@@ -40,7 +40,7 @@ async def ask_sse(
 
     Raises:
         ValueError: The address is not one.
-        AgentError: As `AgentConnection` and its `ask` do.
+        AgentError, botocore.exceptions.BotoCoreError: As `AgentConnection` and its `ask` do.
     """
     body = json.dumps({"prompt": prompt, **settings}).encode()
     request = await asyncio.to_thread(invocations_request, address, body)
