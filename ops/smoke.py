@@ -51,14 +51,14 @@ def smoke(
     """Check the endpoint's configuration, then speak on every way in; yields findings at once.
 
     Args:
-        account: the environment's.
-        token: a bearer token, for an agent with JWT authorization.
-        qualifier: the runtime's endpoint to ask.
-        wait_s: how long an endpoint that is being made or updated is waited for.
-        sleep: waits between two looks.
+        account: The environment's.
+        token: A bearer token, for an agent with JWT authorization.
+        qualifier: The runtime's endpoint to ask.
+        wait_s: How long an endpoint that is being made or updated is waited for.
+        sleep: Waits between two looks.
 
     Raises:
-        OpsError: there are no credentials.
+        OpsError: There are no credentials.
     """
     checks: tuple[tuple[str, Callable[[], Iterable[Finding]]], ...] = (
         ("endpoint", lambda: check_endpoint(account, wait_s=wait_s, sleep=sleep)),
@@ -136,12 +136,12 @@ def compare_configs(
     """Judge an endpoint's state: `InService` alone also describes a rollout that was taken back.
 
     Args:
-        endpoint: its name.
-        status: as `DescribeEndpoint` gives it.
-        in_service: the name of the configuration it runs on.
-        deployed: the names of the configurations in the stack.
-        failure: the endpoint's failure reason.
-        stack_status: of the stack, which follows the endpoint back.
+        endpoint: Its name.
+        status: As `DescribeEndpoint` gives it.
+        in_service: The name of the configuration it runs on.
+        deployed: The names of the configurations in the stack.
+        failure: The endpoint's failure reason.
+        stack_status: Of the stack, which follows the endpoint back.
     """
     subject = f"endpoint {endpoint}"
     if status in TRANSIENT:

@@ -160,7 +160,7 @@ class ErrorEvent(_Event):
     message: str
 
 
-class UnknownEvent(_Event):
+class UnknownEvent(_Model):
     """An event of a newer agent; `model_extra` has its fields."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -168,7 +168,8 @@ class UnknownEvent(_Event):
     type: str
 
 
-type _Known = (
+# Not a `type`: pydantic looks for the discriminator in the members of a union, not in an alias.
+_Known = (
     AgentStart
     | TextDelta
     | Sentence
@@ -195,8 +196,8 @@ def parse_event(text: str | bytes) -> Event:
     try:
         event = _EVENT.validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        if first["type"] == "union_tag_invalid":
+        first = error.errors(include_url=False)[0]
+        if first["type"] == "union_tag_invalid" and isinstance(first["input"]["type"], str):
             return UnknownEvent.model_validate_json(text)
         where = ".".join(map(str, first["loc"])) or "event"
         raise AgentProtocolError(f"the agent's {where}: {first['msg']}") from error
