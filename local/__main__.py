@@ -8,8 +8,8 @@ import signal
 import sys
 import time
 import wave
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Coroutine
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -18,34 +18,12 @@ import httpx
 from local.process import ProcessError
 from local.supervisor import Supervisor
 from local.timeline import SAMPLE_WIDTH_BYTES, ReplyTimeline
-from voice_agent_client import (
-    AgentConnection,
-    AgentError,
-    Event,
-    PromptSettings,
-    TextDelta,
-    ask_sse,
-)
+from voice_agent_client import AgentError, PromptSettings, TextDelta, ask_sse, ask_ws
 
 
 def progress(line: str) -> None:
     """Print one line of progress to standard error."""
     print(line, file=sys.stderr, flush=True)
-
-
-@asynccontextmanager
-async def _conversation(
-    agent_url: str, transport: str, prompt: str, settings: PromptSettings
-) -> AsyncIterator[AsyncIterator[Event]]:
-    if transport == "sse":
-        async with aclosing(ask_sse(agent_url, prompt, **settings)) as events:
-            yield events
-    else:
-        async with (
-            AgentConnection(agent_url) as agent,
-            aclosing(agent.ask(prompt, **settings)) as events,
-        ):
-            yield events
 
 
 async def say(arguments: argparse.Namespace) -> int:
@@ -61,7 +39,8 @@ async def say(arguments: argparse.Namespace) -> int:
         timeline = ReplyTimeline()
         print(f"you    {prompt}\nagent  ", end="", flush=True)
         started_s = time.monotonic()
-        async with _conversation(url, arguments.transport, prompt, settings) as events:
+        ask = ask_sse if arguments.transport == "sse" else ask_ws
+        async with aclosing(ask(url, prompt, **settings)) as events:
             async for event in events:
                 timeline.feed(event, time.monotonic() - started_s)
                 if isinstance(event, TextDelta):

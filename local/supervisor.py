@@ -9,7 +9,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
 
 import httpx
 from pydantic import BaseModel, ConfigDict
@@ -75,7 +74,6 @@ class Supervisor:
         restart: Whether to start processes again that have ended.
         page: Whether to serve the page in `web/` as well.
         bedrock_arguments: For the Bedrock stand-in, such as `--first-token-s`.
-        agent_env: Settings of the agent, such as `VOICE_AGENT_VOICE`.
 
     Attributes:
         processes: By name; for tests that end one.
@@ -88,13 +86,11 @@ class Supervisor:
         restart: bool = False,
         page: bool = False,
         bedrock_arguments: list[str] | None = None,
-        agent_env: Mapping[str, str] | None = None,
     ) -> None:
         self._progress = progress
         self._restart = restart
         self._page = page
         self._bedrock_arguments = bedrock_arguments or []
-        self._agent_env = dict(agent_env or {})
         self._access_key_id = "AKIALOCAL" + secrets.token_hex(4).upper()
         self._secret_access_key = secrets.token_hex(20)
         self._signature = [
@@ -117,12 +113,7 @@ class Supervisor:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
     @property
@@ -178,9 +169,7 @@ class Supervisor:
             ],
         )
         await sagemaker.start()
-        agent = self._add(
-            "agent", ["-m", "voice_agent"], "agent", self._agent_env | self._aws_environment()
-        )
+        agent = self._add("agent", ["-m", "voice_agent"], "agent", self._aws_environment())
         await agent.start()
         if self._page:
             arguments = ["-m", "local.page", "--agent-url", self._url("agent")]

@@ -26,13 +26,12 @@ def _smoke(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _presign(settings: Settings, arguments: argparse.Namespace) -> int:
-    from ops.agentcore import new_session_id
     from ops.presign import presign
 
     print(
         presign(
             connect(settings, arguments.region),
-            session_id=arguments.session or new_session_id(),
+            session_id=arguments.session or None,
             expires_s=arguments.expires,
             qualifier=arguments.qualifier,
         )

@@ -1,7 +1,5 @@
 """The environment's agent, as `voice_agent_client` addresses it."""
 
-import uuid
-
 from ops.aws import Account
 from voice_agent_client import AgentCore
 
@@ -32,14 +30,9 @@ def agent_address(
     return AgentCore(
         arn,
         qualifier=qualifier,
-        session_id=session_id or new_session_id(),
+        session_id=session_id,
         token=token,
         endpoint_url=account.client("bedrock-agentcore").meta.endpoint_url,
         ca_file=account.botocore_session.get_config_variable("ca_bundle"),
         session=account.botocore_session,
     )
-
-
-def new_session_id() -> str:
-    """A session id nobody else has, of 42 characters."""
-    return f"smoke-{uuid.uuid4()}"

@@ -5,13 +5,13 @@ from ops.aws import Account, OpsError
 from voice_agent_client.addresses import check_session_id
 
 
-def presign(account: Account, *, session_id: str, expires_s: int, qualifier: str) -> str:
+def presign(account: Account, *, session_id: str | None, expires_s: int, qualifier: str) -> str:
     """The presigned `wss://` address.
 
     Args:
         account: Whose credentials sign; they need
             `bedrock-agentcore:InvokeAgentRuntimeWithWebSocketStream`.
-        session_id: Of the conversation, 33 to 256 characters.
+        session_id: Of the conversation, 33 to 256 characters; None for a new one.
         expires_s: Until when the connection may be opened, at most 300; it may last longer.
         qualifier: The runtime's endpoint.
 
@@ -19,7 +19,8 @@ def presign(account: Account, *, session_id: str, expires_s: int, qualifier: str
         OpsError: The agent is not deployed, takes tokens instead, or an argument is out of range.
     """
     try:
-        check_session_id(session_id)
+        if session_id is not None:
+            check_session_id(session_id)
         arn = _signed_runtime_arn(account)
         address = agent_address(account, arn, qualifier=qualifier, session_id=session_id)
         return address.presigned_url(expires_s)

@@ -20,13 +20,12 @@ from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain
 from ops.findings import Finding
 from ops.speaking import Heard, speak
 from voice_agent_client import (
-    AgentConnection,
-    AgentCore,
     AgentError,
     Audio,
     ErrorEvent,
     Event,
     ask_sse,
+    ask_ws,
 )
 
 TEXT = "The harbor wakes early. Boats leave the bay at dawn."
@@ -221,11 +220,12 @@ def check_agent(account: Account, *, qualifier: str, token: str | None) -> Itera
         return
     group = f"/aws/bedrock-agentcore/runtimes/{runtime['agentRuntimeId']}-{qualifier}"
     log = f"read the agent's log: {group}"
-    for subject, ask in (("agent over SSE", _ask_sse), ("agent over WebSocket", _ask_ws)):
+    for subject, ask in (("agent over SSE", ask_sse), ("agent over WebSocket", ask_ws)):
         arn = runtime["agentRuntimeArn"]
         address = agent_address(account, arn, qualifier=qualifier, token=token)
         try:
-            yield asyncio.run(listen(subject, ask(address), log))
+            events = ask(address, PROMPT, connect_timeout_s=CONNECT_TIMEOUT_S)
+            yield asyncio.run(listen(subject, events, log))
         except NoCredentialsError:
             raise
         except AgentError as error:
@@ -233,19 +233,6 @@ def check_agent(account: Account, *, qualifier: str, token: str | None) -> Itera
         except AWS_ERRORS as error:
             detail, step = explain(error)
             yield Finding("problem", subject, detail, step or log)
-
-
-def _ask_sse(address: AgentCore) -> AsyncGenerator[Event]:
-    return ask_sse(address, PROMPT, connect_timeout_s=CONNECT_TIMEOUT_S)
-
-
-async def _ask_ws(address: AgentCore) -> AsyncGenerator[Event]:
-    async with (
-        AgentConnection(address, connect_timeout_s=CONNECT_TIMEOUT_S) as agent,
-        aclosing(agent.ask(PROMPT)) as events,
-    ):
-        async for event in events:
-            yield event
 
 
 async def listen(

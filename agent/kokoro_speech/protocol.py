@@ -12,7 +12,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.h
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypedDict, Unpack
+from typing import Annotated, Literal, TypedDict, Unpack, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -126,14 +126,9 @@ type Control = SynthesisStart | Timing | SynthesisComplete | Cancelled | Request
 type Event = Control | Audio | Unrecognized
 
 _CONTROL: TypeAdapter[Control] = TypeAdapter(Annotated[Control, Field(discriminator="type")])
-_CONTROL_TYPES = (
-    "synthesis_start",
-    "timing",
-    "synthesis_complete",
-    "cancelled",
-    "error",
-    "going_away",
-)
+_CONTROL_TYPES = [
+    get_args(event.model_fields["type"].annotation)[0] for event in get_args(Control.__value__)
+]
 
 
 class SpeechProtocol:

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections import deque
-from types import TracebackType
 from typing import Self, Unpack
 
 from kokoro_speech.endpoint import SpeechEndpoint, SpeechStream
@@ -209,12 +208,7 @@ class SpeechSession:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def _get_connection(self) -> "_Connection":

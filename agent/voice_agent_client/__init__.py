@@ -11,11 +11,12 @@
                     play(data)  # mono 16-bit little-endian samples, while the agent still writes
 
 The address is an agent's `http://host:port`, a presigned `wss://…`, or `AgentCore(arn)`. A
-connection is one conversation; `ask_sse` asks a single prompt. Every failure is an `AgentError`.
+connection is one conversation; `ask_ws` and `ask_sse` ask a single prompt. Every failure of the
+agent is an `AgentError`.
 """
 
 from voice_agent_client.addresses import Address, AgentCore
-from voice_agent_client.connection import AgentConnection
+from voice_agent_client.connection import AgentConnection, ask_ws
 from voice_agent_client.errors import (
     AgentError,
     AgentLostError,
@@ -49,5 +50,5 @@ __all__ = [
     "AgentLostError", "AgentProtocolError", "AgentRefusedError", "AgentSilentError", "AgentStart",
     "AgentUnreachableError", "Audio", "AudioStreamEnd", "AudioStreamStart", "ErrorEvent", "Event",
     "Interrupted", "Metrics", "PromptSettings", "Sentence", "SentenceMetrics", "TextDelta",
-    "UnknownEvent", "Word", "Words", "ask_sse",
+    "UnknownEvent", "Word", "Words", "ask_sse", "ask_ws",
 ]  # fmt: skip

@@ -15,7 +15,9 @@ SESSION_HEADER = "X-Amzn-Bedrock-AgentCore-Runtime-Session-Id"
 MAX_PRESIGNED_S = 300
 """AgentCore developer guide, "Get started with bidirectional streaming using WebSocket"."""
 
+NAME = "AgentCore"
 _SERVICE = "bedrock-agentcore"
+_EVENTS = {"Content-Type": "application/json", "Accept": "text/event-stream"}
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class AgentCore:
         self._token = token
         base = endpoint_url or f"https://{_SERVICE}.{self._region}.amazonaws.com"
         self._runtime_url = f"{base}/runtimes/{quote(arn, safe='')}"
-        self._query = {"qualifier": qualifier}
+        self._qualifier = qualifier
         self._ca_file = ca_file
         self._session = session
 
@@ -96,12 +98,13 @@ class AgentCore:
             ValueError: `expires_s` is out of range.
             botocore.exceptions.BotoCoreError: There are no credentials to sign with.
         """
+        if not 1 <= expires_s <= MAX_PRESIGNED_S:
+            raise ValueError(f"expires_s {expires_s}: must be 1 to {MAX_PRESIGNED_S}")
         from botocore.auth import SigV4QueryAuth
         from botocore.awsrequest import AWSRequest
 
-        if not 1 <= expires_s <= MAX_PRESIGNED_S:
-            raise ValueError(f"expires_s {expires_s}: must be 1 to {MAX_PRESIGNED_S}")
-        url = self._url("ws", self._query | {SESSION_HEADER: self.session_id})
+        query = urlencode({"qualifier": self._qualifier, SESSION_HEADER: self.session_id})
+        url = f"{self._runtime_url}/ws?{query}"
         request = AWSRequest("GET", url, headers={"host": urlsplit(url).netloc})
         signer = SigV4QueryAuth(self._credentials(), _SERVICE, self._region, expires=expires_s)
         signer.add_auth(request)
@@ -110,34 +113,32 @@ class AgentCore:
     def websocket(self) -> Request:
         """Return the request that opens `/ws`; blocks while credentials are looked up."""
         if self._token is None:
-            return self._request(self.presigned_url(), {})
-        url = self._url("ws", self._query).replace("http", "ws", 1)
-        return self._request(url, {SESSION_HEADER: self.session_id} | self._bearer())
+            return Request(NAME, self.presigned_url(), tls=self._tls())
+        query = urlencode({"qualifier": self._qualifier})
+        url = f"{self._runtime_url}/ws?{query}".replace("http", "ws", 1)
+        return Request(NAME, url, self._headers(), self._tls())
 
     def invocations(self, body: bytes) -> Request:
         """Return the request for `InvokeAgentRuntime`; blocks while credentials are looked up."""
-        url = self._url("invocations", self._query)
-        headers = {"Content-Type": "application/json", SESSION_HEADER: self.session_id}
-        if self._token is not None:
-            return self._request(url, headers | self._bearer())
-        from botocore.auth import SigV4Auth
-        from botocore.awsrequest import AWSRequest
+        url = f"{self._runtime_url}/invocations?{urlencode({'qualifier': self._qualifier})}"
+        headers = _EVENTS | self._headers()
+        if self._token is None:
+            from botocore.auth import SigV4Auth
+            from botocore.awsrequest import AWSRequest
 
-        signed = AWSRequest("POST", url, data=body, headers=headers)
-        SigV4Auth(self._credentials(), _SERVICE, self._region).add_auth(signed)
-        return self._request(url, dict(signed.headers.items()))
+            signed = AWSRequest("POST", url, data=body, headers=headers)
+            SigV4Auth(self._credentials(), _SERVICE, self._region).add_auth(signed)
+            headers = dict(signed.headers.items())
+        return Request(NAME, url, headers, self._tls())
 
-    def _request(self, url: str, headers: Mapping[str, str]) -> Request:
-        secure = urlsplit(url).scheme in ("https", "wss")
-        trusts_ca_file = secure and self._ca_file is not None
-        tls = ssl.create_default_context(cafile=self._ca_file) if trusts_ca_file else None
-        return Request("AgentCore", url, headers, tls)
+    def _headers(self) -> dict[str, str]:
+        bearer = {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
+        return {SESSION_HEADER: self.session_id, **bearer}
 
-    def _url(self, route: str, query: Mapping[str, str]) -> str:
-        return f"{self._runtime_url}/{route}?{urlencode(query)}"
-
-    def _bearer(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self._token}"}
+    def _tls(self) -> ssl.SSLContext | None:
+        if self._ca_file is None or not self._runtime_url.startswith("https"):
+            return None
+        return ssl.create_default_context(cafile=self._ca_file)
 
     def _credentials(self) -> Any:
         import botocore.exceptions
@@ -193,5 +194,4 @@ def invocations_request(address: Address, body: bytes) -> Request:
         return address.invocations(body)
     if urlsplit(address).scheme not in ("http", "https"):
         raise ValueError(f"address {address!r}: must begin with http:// or https://")
-    headers = {"Content-Type": "application/json"}
-    return Request(f"the agent at {address}", address.rstrip("/") + "/invocations", headers)
+    return Request(f"the agent at {address}", address.rstrip("/") + "/invocations", _EVENTS)

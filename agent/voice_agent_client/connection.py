@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any, Self, Unpack
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -138,3 +139,22 @@ class AgentConnection:
         if self._socket is None:
             raise RuntimeError("an AgentConnection is used as `async with AgentConnection(…)`")
         return self._socket
+
+
+async def ask_ws(
+    address: Address,
+    prompt: str,
+    *,
+    connect_timeout_s: float = CONNECT_TIMEOUT_S,
+    silence_timeout_s: float = SILENCE_TIMEOUT_S,
+    **settings: Unpack[PromptSettings],
+) -> AsyncGenerator[Event]:
+    """Ask one prompt over a WebSocket of its own; otherwise as `ask_sse`."""
+    async with (
+        AgentConnection(
+            address, connect_timeout_s=connect_timeout_s, silence_timeout_s=silence_timeout_s
+        ) as agent,
+        aclosing(agent.ask(prompt, **settings)) as events,
+    ):
+        async for event in events:
+            yield event

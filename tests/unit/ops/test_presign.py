@@ -8,7 +8,7 @@ import pytest
 from bedrock_agentcore.runtime.agent_core_runtime_client import AgentCoreRuntimeClient
 from moto import mock_aws
 
-from ops.agentcore import agent_address, new_session_id
+from ops.agentcore import agent_address
 from ops.aws import OpsError
 from ops.presign import presign
 from stacks.settings import Jwt, load
@@ -59,11 +59,6 @@ def test_a_session_id_of_the_wrong_length_is_refused(
 ) -> None:
     with pytest.raises(OpsError, match="33 to 256"):
         presign(account, session_id=session_id, expires_s=300, qualifier="live")
-
-
-def test_new_session_ids_are_long_enough_and_differ() -> None:
-    assert 33 <= len(new_session_id()) <= 256
-    assert new_session_id() != new_session_id()
 
 
 def test_a_runtime_that_takes_tokens_is_told_apart(account: RecordedAccount) -> None:

@@ -81,6 +81,7 @@ def test_a_conversation_without_a_name_gets_one_of_its_own() -> None:
     """Shared sessions would mix two people's conversations."""
     first, second = AgentCore(ARN), AgentCore(ARN)
     assert first.session_id != second.session_id
+    assert 33 <= len(first.session_id) <= 256
 
 
 def test_what_agentcore_would_refuse_is_refused_here() -> None:
