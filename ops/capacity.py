@@ -19,10 +19,10 @@ class Demand:
     """What an instance's capacity is reckoned against.
 
     Attributes:
-        talk_ratio: The part of a conversation in which the agent speaks.
-        overload: The part of the time in which more conversations than an instance can carry may
+        talk_ratio: The fraction of a conversation in which the agent speaks.
+        overload: The fraction of the time in which more conversations than an instance can carry may
             speak at once.
-        headroom: The part of an instance kept free for who comes while another is being added.
+        headroom: The fraction of an instance kept free for who comes while another is being added.
         conversations: Open at once at the busiest time.
     """
 

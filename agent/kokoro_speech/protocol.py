@@ -216,7 +216,7 @@ class SpeechProtocol:
             event = _CONTROL.validate_json(data)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "frame"
+            where = ".".join(map(str, first["loc"])) or "frame"
             return Unrecognized(f"{where}: {first['msg']}")
         match event:
             case SynthesisStart():

@@ -57,8 +57,8 @@ async def ask_sse(
             if response.status_code != 200:
                 kind = response.headers.get("x-amzn-errortype", "").partition(":")[0]
                 detail = (await response.aread()).decode(errors="replace")
-                parts = filter(None, (f"HTTP {response.status_code}", kind, detail))
-                message = f"{request.name} answered {': '.join(parts)}"
+                answer = ": ".join(filter(None, (f"HTTP {response.status_code}", kind, detail)))
+                message = f"{request.name} answered {answer}"
                 raise AgentRefusedError(message, response.status_code)
             async for chunk in response.aiter_bytes():
                 for event in decoder.feed(chunk):
