@@ -22,10 +22,7 @@ def make_app(agent_url: str) -> Starlette:
         return JSONResponse({"agent_ws_url": agent_url.replace("http", "ws", 1) + "/ws"})
 
     return Starlette(
-        routes=[
-            Route("/config.json", config),
-            Mount("/", StaticFiles(directory=WEB, html=True)),
-        ]
+        routes=[Route("/config.json", config), Mount("/", StaticFiles(directory=WEB, html=True))]
     )
 
 

@@ -155,8 +155,7 @@ class Supervisor:
             "container", ["-m", "kokoro_server", "serve"], "container", {"KOKORO_MODEL_DIR": model}
         )
         bedrock = self._add(
-            "bedrock",
-            ["-m", "local.bedrock.converse", *self._signature, *self._bedrock_arguments],
+            "bedrock", ["-m", "local.bedrock.converse", *self._signature, *self._bedrock_arguments]
         )
         await asyncio.gather(container.start(), bedrock.start())
         sagemaker = self._add(

@@ -20,7 +20,7 @@ class Demand:
 
     Attributes:
         talk_ratio: The fraction of a conversation in which the agent speaks.
-        overload: The fraction of the time in which more conversations than an instance can carry may
+        overload: The fraction of the time in which more conversations than an instance holds may
             speak at once.
         headroom: The fraction of an instance kept free for who comes while another is being added.
         conversations: Open at once at the busiest time.

@@ -19,14 +19,7 @@ from ops.agentcore import agent_address
 from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain
 from ops.findings import Finding
 from ops.speaking import Heard, speak
-from voice_agent_client import (
-    AgentError,
-    Audio,
-    ErrorEvent,
-    Event,
-    ask_sse,
-    ask_ws,
-)
+from voice_agent_client import AgentError, Audio, ErrorEvent, Event, ask_sse, ask_ws
 
 TEXT = "The harbor wakes early. Boats leave the bay at dawn."
 PROMPT = "In two short sentences: what is a harbor?"

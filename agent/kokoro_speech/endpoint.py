@@ -205,7 +205,7 @@ class SpeechStream:
 
 
 def describe(error: Exception) -> SpeechError:
-    """Say which part an exception of the SDK, botocore or the transport blames."""
+    """Return what an exception of the SDK, botocore or the transport means."""
     match error:
         case models.ModelStreamError() | models.ModelError():
             detail = error.message or getattr(error, "original_message", None) or "no reason given"

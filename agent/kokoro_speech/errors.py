@@ -1,11 +1,11 @@
-"""What can go wrong between the agent and the speech container, by the part that failed."""
+"""What can go wrong between a client and the speech container, by what failed."""
 
 
 class SpeechError(Exception):
-    """Speech failed; the subclass says which part.
+    """Speech failed; the subclass says where.
 
     Attributes:
-        code: A short word for machines, sent to the agent's client.
+        code: A short word for programs; the agent passes it on to its client.
     """
 
     code = "speech"

@@ -310,8 +310,7 @@ class _Connection:
             self._idle.set()
 
     async def _dispatch(
-        self,
-        event: UtteranceEvent | RequestError | GoingAway | Unrecognized,
+        self, event: UtteranceEvent | RequestError | GoingAway | Unrecognized
     ) -> None:
         match event:
             case Audio() | SynthesisStart() | Timing():

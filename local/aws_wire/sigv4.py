@@ -165,11 +165,7 @@ def _request_time(headers: Mapping[str, str], scope_date: str) -> dt.datetime:
 
 
 def _canonical_request(
-    method: str,
-    target: str,
-    headers: Mapping[str, str],
-    signed_names: list[str],
-    payload_hash: str,
+    method: str, target: str, headers: Mapping[str, str], signed_names: list[str], payload_hash: str
 ) -> str:
     path, _, query = target.partition("?")
     header_lines = "".join(

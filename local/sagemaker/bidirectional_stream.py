@@ -216,9 +216,7 @@ class _Relay:
             # The first task to end, in whichever way, ends the session; the client's half-close
             # does so by the container's answer to it.
             done, _ = await asyncio.wait(
-                tasks,
-                timeout=self._settings.max_session_s,
-                return_when=asyncio.FIRST_COMPLETED,
+                tasks, timeout=self._settings.max_session_s, return_when=asyncio.FIRST_COMPLETED
             )
             for task in done:
                 task.result()
