@@ -162,10 +162,15 @@ $(UV): requirements-uv.txt
 .venv/bin/python: | $(UV)
 	$(UV) venv -q --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
 
-.venv/local.stamp: requirements-local.txt | .venv/bin/python
+# The images' packages are importable everywhere, without being installed.
+PATHS := .venv/lib/python3.12/site-packages/first-sentence.pth
+$(PATHS): | .venv/bin/python
+	printf '%s\n' "$(CURDIR)/container" "$(CURDIR)/agent" > $@
+
+.venv/local.stamp: requirements-local.txt | $(PATHS)
 	$(UV) pip install -q --python .venv --no-deps --require-hashes -r requirements-local.txt
 	@touch $@
 
-.venv/dev.stamp: requirements-dev.txt | .venv/bin/python
+.venv/dev.stamp: requirements-dev.txt | $(PATHS)
 	$(UV) pip install -q --python .venv --no-deps --require-hashes -r requirements-dev.txt
 	@touch $@ .venv/local.stamp

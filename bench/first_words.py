@@ -2,7 +2,7 @@
 
     python -m bench.first_words [--rounds 5] [--out bench/results/first_words.md]
 
-One local stack, the same prompt, reply, voice and weights; the four combinations take turns, so
+One local agent, the same prompt, reply, voice and weights; the four combinations take turns, so
 that a drift of the machine's speed reaches all alike. t0 is the prompt's sending, first audio its
 first byte at the client.
 """
@@ -18,9 +18,9 @@ from datetime import date
 from pathlib import Path
 
 from bench.publish import publish
-from local.agent_client import AgentSocket, ask_sse
-from local.supervisor import Stack
-from local.timeline import Report, Timeline
+from local.supervisor import Supervisor
+from local.timeline import ReplyTimeline, Report
+from voice_agent_client import AgentConnection, ask_sse
 
 PROMPT = "Tell me about the harbor."
 COMBINATIONS = [(mode, transport) for transport in ("ws", "sse") for mode in ("bidi", "batch")]
@@ -32,27 +32,27 @@ async def measure(agent_url: str, mode: str, transport: str) -> Report:
     Raises:
         RuntimeError: the turn failed; a failed turn is no measurement.
     """
-    timeline = Timeline()
-    async with AgentSocket(agent_url) as socket:
+    timeline = ReplyTimeline()
+    async with AgentConnection(agent_url) as agent:
         started_s = time.monotonic()
         turn = (
             ask_sse(agent_url, PROMPT, mode=mode)
             if transport == "sse"
-            else socket.ask(PROMPT, mode=mode)
+            else agent.ask(PROMPT, mode=mode)
         )
         async with aclosing(turn) as events:
             async for event in events:
                 timeline.feed(event, time.monotonic() - started_s)
     if timeline.errors:
-        raise RuntimeError(f"{mode} over {transport}: {timeline.errors[0]['message']}")
+        raise RuntimeError(f"{mode} over {transport}: {timeline.errors[0].message}")
     return timeline.report(mode=mode, transport=transport)
 
 
 async def run(rounds: int) -> dict[tuple[str, str], list[Report]]:
     """`rounds` interleaved turns of every combination, after one turn to warm up."""
     reports: dict[tuple[str, str], list[Report]] = {key: [] for key in COMBINATIONS}
-    async with Stack(lambda line: print(line, file=sys.stderr)) as stack:
-        url = stack.addresses.agent_url
+    async with Supervisor(lambda line: print(line, file=sys.stderr)) as supervisor:
+        url = supervisor.addresses.agent_url
         await measure(url, "bidi", "ws")
         for number in range(rounds):
             for mode, transport in COMBINATIONS:

@@ -8,17 +8,17 @@ import signal
 import sys
 import time
 import wave
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Coroutine
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from local.agent_client import AgentConnectionError, AgentSocket, Event, ask_sse
-from local.process import PartError
-from local.supervisor import Stack
-from local.timeline import SAMPLE_WIDTH_BYTES, Timeline
+from local.process import ProcessError
+from local.supervisor import Supervisor
+from local.timeline import SAMPLE_WIDTH_BYTES, ReplyTimeline
+from voice_agent_client import AgentError, PromptSettings, TextDelta, ask_sse, ask_ws
 
 
 def progress(line: str) -> None:
@@ -26,41 +26,28 @@ def progress(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-@asynccontextmanager
-async def _conversation(
-    stack: Stack, transport: str, prompt: str, settings: dict[str, Any]
-) -> AsyncIterator[AsyncIterator[Event]]:
-    url = stack.addresses.agent_url
-    if transport == "sse":
-        async with aclosing(ask_sse(url, prompt, **settings)) as events:
-            yield events
-    else:
-        async with AgentSocket(url) as socket, aclosing(socket.ask(prompt, **settings)) as events:
-            yield events
-
-
 async def say(arguments: argparse.Namespace) -> int:
     """Start everything, ask once, write the reply; the exit code."""
     prompt = arguments.prompt or "Please read this."
-    async with Stack(progress) as stack:
+    async with Supervisor(progress) as supervisor:
         if arguments.text is not None:
-            url = stack.addresses.bedrock_url
-            async with httpx.AsyncClient(base_url=url, trust_env=False) as bedrock:
-                (
-                    await bedrock.post("/local/script", json={"text": arguments.text})
-                ).raise_for_status()
-        settings = {"mode": arguments.mode, "voice": arguments.voice}
-        timeline = Timeline()
+            url = f"{supervisor.addresses.bedrock_url}/local/script"
+            async with httpx.AsyncClient(trust_env=False) as http:
+                (await http.post(url, json={"text": arguments.text})).raise_for_status()
+        url = supervisor.addresses.agent_url
+        settings: PromptSettings = {"mode": arguments.mode, "voice": arguments.voice}
+        timeline = ReplyTimeline()
         print(f"you    {prompt}\nagent  ", end="", flush=True)
         started_s = time.monotonic()
-        async with _conversation(stack, arguments.transport, prompt, settings) as events:
+        ask = ask_sse if arguments.transport == "sse" else ask_ws
+        async with aclosing(ask(url, prompt, **settings)) as events:
             async for event in events:
                 timeline.feed(event, time.monotonic() - started_s)
-                if event["type"] == "text_delta":
-                    print(event["text"], end="", flush=True)
+                if isinstance(event, TextDelta):
+                    print(event.text, end="", flush=True)
     print("\n\n" + "\n".join(timeline.lines()))
     for error in timeline.errors:
-        progress(f"error: {error['message']} ({error['code']})")
+        progress(f"error: {error.message} ({error.code})")
     if not timeline.audio:
         progress("error: no speech came")
         return 1
@@ -81,15 +68,15 @@ async def say(arguments: argparse.Namespace) -> int:
 
 async def serve(arguments: argparse.Namespace) -> int:
     """Start everything and keep it running until Ctrl-C; the exit code."""
-    async with Stack(progress, restart=True, page=arguments.page) as stack:
-        addresses = stack.addresses
+    async with Supervisor(progress, restart=True, page=arguments.page) as supervisor:
+        addresses = supervisor.addresses
         if arguments.json:
             _write(arguments.json, addresses.model_dump_json(indent=2).encode() + b"\n")
         for name, value in addresses:
             if name != "secret_access_key":
                 print(f"{name:18} {value}")
         if arguments.page:
-            print(f"\nOpen {stack.page_url} and talk. Ctrl-C ends everything.", flush=True)
+            print(f"\nOpen {supervisor.page_url} and talk. Ctrl-C ends everything.", flush=True)
         else:
             print("\nServing. Ctrl-C ends everything.", flush=True)
         await asyncio.Event().wait()
@@ -170,14 +157,14 @@ async def _until_signalled(command: Coroutine[Any, Any, int]) -> int:
 
 
 def main() -> int:
-    """Run a command: 0 it did its work, 1 a part failed, 2 bad usage, 128 + n ended by signal n."""
+    """Run a command: 0 it did its work, 1 it failed, 2 bad usage, 128 + n ended by signal n."""
     parser = _parser()
     arguments = parser.parse_args()
     if arguments.command is say and not (arguments.prompt or arguments.text):
         parser.error("say what? Give a PROMPT, or the reply itself with --text")
     try:
         return asyncio.run(_until_signalled(arguments.command(arguments)))
-    except (PartError, AgentConnectionError, OSError) as error:
+    except (ProcessError, AgentError, OSError) as error:
         progress(f"error: {error}")
         return 1
 

@@ -1,8 +1,8 @@
-"""Ends the parts of a local stack whose owner died without ending them.
+"""Ends the processes of a supervisor that died without ending them.
 
 Run by the supervisor as `python -m local.guard` with a pipe as standard input. Each line is
-`+PID` (a part was started, PID also names its process group) or `-PID` (it has ended). When the
-pipe closes, which the kernel does however the owner ended, what is left is killed.
+`+PID` (a process was started, PID also names its process group) or `-PID` (it has ended). When the
+pipe closes, which the kernel does however the supervisor ended, what is left is killed.
 """
 
 import os
@@ -12,7 +12,7 @@ import sys
 
 def main() -> None:
     """Read the pipe to its end, then kill the process groups still listed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the supervisor's to handle
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     running: set[int] = set()
     for line in sys.stdin:

@@ -10,8 +10,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from local.listening import announce, stop_event
-from local.serving import serving
+from local.aws_wire.serving import run_until_signalled, serve_app
 
 WEB = Path(__file__).resolve().parent.parent / "web"
 
@@ -23,18 +22,8 @@ def make_app(agent_url: str) -> Starlette:
         return JSONResponse({"agent_ws_url": agent_url.replace("http", "ws", 1) + "/ws"})
 
     return Starlette(
-        routes=[
-            Route("/config.json", config),
-            Mount("/", StaticFiles(directory=WEB, html=True)),
-        ]
+        routes=[Route("/config.json", config), Mount("/", StaticFiles(directory=WEB, html=True))]
     )
-
-
-async def _main(options: argparse.Namespace) -> None:
-    stop = stop_event()
-    async with serving(make_app(options.agent_url), options.host, options.port) as port:
-        announce(options.host, port)
-        await stop.wait()
 
 
 def _options() -> argparse.Namespace:
@@ -46,4 +35,6 @@ def _options() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    asyncio.run(_main(_options()))
+    options = _options()
+    server = serve_app(make_app(options.agent_url), options.host, options.port)
+    asyncio.run(run_until_signalled(server, options.host))

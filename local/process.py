@@ -1,4 +1,4 @@
-"""One process of the local stack: started, watched, ended."""
+"""One of the processes that the supervisor runs: started, watched, ended."""
 
 import asyncio
 import contextlib
@@ -14,20 +14,20 @@ LISTEN_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 10.0
 
 
-class PartError(Exception):
-    """A part did not start or has ended; the message says which, and where its log is."""
+class ProcessError(Exception):
+    """A process did not start or has ended; the message says which, and where its log is."""
 
 
-class Part:
-    """A process that prints `{"event": "listening", "host": …, "port": …}` when its socket is up.
+class Process:
+    """A program that prints `{"event": "listening", "host": …, "port": …}` when its socket is up.
 
     Args:
-        name: what users call it: container, sagemaker, bedrock, agent or page.
-        arguments: of the interpreter, without `--port`.
-        log_file: receives what the process writes to standard error.
-        cwd: working folder of the process.
-        env: its whole environment.
-        note_pid: called with `+PID` and `-PID` as processes come and go.
+        name: What users call it: container, sagemaker, bedrock, agent or page.
+        arguments: Of the interpreter, without `--port`.
+        log_file: Receives what the process writes to standard error.
+        cwd: Working folder of the process.
+        env: Its whole environment.
+        note_pid: Called with `+PID` and `-PID` as processes come and go.
     """
 
     def __init__(
@@ -56,10 +56,10 @@ class Part:
         return self._process.pid if self._process and self._process.returncode is None else None
 
     async def start(self) -> None:
-        """Start the process and wait until it listens; a part started again keeps its port.
+        """Start the process and wait until it listens; one that is started again keeps its port.
 
         Raises:
-            PartError: it ended, or was killed as it did not listen within `LISTEN_TIMEOUT_S`.
+            ProcessError: It ended, or was killed as it did not listen within `LISTEN_TIMEOUT_S`.
         """
         command = [sys.executable, *self._arguments, "--port", str(self.port)]
         with self.log_file.open("ab") as log:
@@ -75,7 +75,7 @@ class Part:
         self._exit = asyncio.create_task(self._watch_exit(process), name=f"{self.name} exit")
         if not line:
             code = await self.wait()
-            raise PartError(f"{self.name} did not start to listen, code {code}{self.log_tail()}")
+            raise ProcessError(f"{self.name} did not start to listen, code {code}{self.log_tail()}")
         self.port = int(json.loads(line)["port"])
 
     async def _spawn(self, command: list[str], log: BinaryIO) -> asyncio.subprocess.Process:
@@ -86,7 +86,7 @@ class Part:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=log,
-            start_new_session=True,  # Ctrl-C reaches the supervisor alone; it ends the parts
+            start_new_session=True,  # Ctrl-C reaches the supervisor alone; it ends the rest
         )
 
     async def wait(self) -> int:

@@ -9,12 +9,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
 
 import httpx
 from pydantic import BaseModel, ConfigDict
 
-from local.process import Part, PartError
+from local.process import Process, ProcessError
 
 ROOT = Path(__file__).resolve().parent.parent
 REGION = "us-east-1"
@@ -26,7 +25,7 @@ QUICK_S = 5.0
 
 
 class Addresses(BaseModel):
-    """Where the parts listen and how to sign for them; what `serve --json` writes."""
+    """Where the processes listen and how to sign for them; what `serve --json` writes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,7 +44,7 @@ async def model_dir() -> str:
     """The folder with the model, fetched and built first where it is missing.
 
     Raises:
-        PartError: it could not be built; the reason has been printed by then.
+        ProcessError: it could not be built; the reason has been printed by then.
     """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "kokoro_model"),
@@ -60,38 +59,38 @@ async def model_dir() -> str:
         await process.wait()
         raise
     if process.returncode:
-        raise PartError("the model could not be fetched: see above")
+        raise ProcessError("the model could not be fetched: see above")
     return output.decode().splitlines()[-1]
 
 
-class Stack:
-    """Container, stand-ins and agent on free loopback ports, from `start` to `stop`.
+class Supervisor:
+    """Runs container, stand-ins and agent on free loopback ports.
 
-    Use as an async context manager. A part that ends by itself is started again on its port
-    when `restart` is set, and is reported through `say` either way.
+    Use it as an async context manager. A process that ends by itself is started again on its port
+    when `restart` is set, and is reported through `progress` either way.
 
     Args:
-        say: prints one line of progress.
-        restart: start parts again that have ended.
-        page: also serve the page in `web/`.
-        bedrock_arguments: for the Bedrock stand-in, as `--first-token-s`.
-        agent_env: settings for the agent, as `VOICE_AGENT_VOICE`.
+        progress: Prints one line.
+        restart: Whether to start processes again that have ended.
+        page: Whether to serve the page in `web/` as well.
+        bedrock_arguments: For the Bedrock stand-in, such as `--first-token-s`.
+
+    Attributes:
+        processes: By name; for tests that end one.
     """
 
     def __init__(
         self,
-        say: Callable[[str], None],
+        progress: Callable[[str], None],
         *,
         restart: bool = False,
         page: bool = False,
         bedrock_arguments: list[str] | None = None,
-        agent_env: Mapping[str, str] | None = None,
     ) -> None:
-        self._say = say
+        self._progress = progress
         self._restart = restart
         self._page = page
         self._bedrock_arguments = bedrock_arguments or []
-        self._agent_env = dict(agent_env or {})
         self._access_key_id = "AKIALOCAL" + secrets.token_hex(4).upper()
         self._secret_access_key = secrets.token_hex(20)
         self._signature = [
@@ -103,23 +102,18 @@ class Stack:
         self._keep_logs = False
         self._guard: asyncio.subprocess.Process | None = None
         self._watchers: list[asyncio.Task[None]] = []
-        self.parts: dict[str, Part] = {}
+        self.processes: dict[str, Process] = {}
 
-    async def __aenter__(self) -> "Stack":
+    async def __aenter__(self) -> "Supervisor":
         try:
             await self._start()
         except BaseException as error:
-            self._keep_logs = isinstance(error, PartError)
+            self._keep_logs = isinstance(error, ProcessError)
             await self.stop()
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
     @property
@@ -147,7 +141,7 @@ class Stack:
         return self._work_dir / "tls" / "ca.pem"
 
     def _url(self, name: str, scheme: str = "http", host: str = "127.0.0.1") -> str:
-        return f"{scheme}://{host}:{self.parts[name].port}"
+        return f"{scheme}://{host}:{self.processes[name].port}"
 
     async def _start(self) -> None:
         self._guard = await asyncio.create_subprocess_exec(
@@ -157,15 +151,14 @@ class Stack:
             start_new_session=True,
         )
         model = await model_dir()
-        container = self._part(
+        container = self._add(
             "container", ["-m", "kokoro_server", "serve"], "container", {"KOKORO_MODEL_DIR": model}
         )
-        bedrock = self._part(
-            "bedrock",
-            ["-m", "local.bedrock.converse", *self._signature, *self._bedrock_arguments],
+        bedrock = self._add(
+            "bedrock", ["-m", "local.bedrock.converse", *self._signature, *self._bedrock_arguments]
         )
         await asyncio.gather(container.start(), bedrock.start())
-        sagemaker = self._part(
+        sagemaker = self._add(
             "sagemaker",
             [
                 *("-m", "local.sagemaker.router"),
@@ -175,32 +168,32 @@ class Stack:
             ],
         )
         await sagemaker.start()
-        agent = self._part(
-            "agent", ["-m", "voice_agent"], "agent", self._agent_env | self._aws_environment()
-        )
+        agent = self._add("agent", ["-m", "voice_agent"], "agent", self._aws_environment())
         await agent.start()
         if self._page:
             arguments = ["-m", "local.page", "--agent-url", self._url("agent")]
-            await self._part("page", arguments).start()
-        await asyncio.gather(*(self.ready(name) for name in self.parts))
-        self._watchers = [asyncio.create_task(self._watch(part)) for part in self.parts.values()]
+            await self._add("page", arguments).start()
+        await asyncio.gather(*(self.ready(name) for name in self.processes))
+        self._watchers = [
+            asyncio.create_task(self._watch(process)) for process in self.processes.values()
+        ]
 
-    def _part(
+    def _add(
         self,
         name: str,
         arguments: list[str],
         folder: str = ".",
         env: Mapping[str, str] | None = None,
-    ) -> Part:
+    ) -> Process:
         inherited = {
             key: value
             for key, value in os.environ.items()
             # The developer's own account is never touched, nor are settings meant for images.
             if not key.startswith(("AWS_", "KOKORO_", "VOICE_AGENT_"))
-            # All a part talks to is on loopback, where no proxy leads.
+            # All that a process talks to is on loopback, where no proxy leads.
             and not key.lower().endswith("_proxy")
         }
-        part = Part(
+        process = Process(
             name,
             [*arguments, "--host", "127.0.0.1"],
             log_file=self._work_dir / f"{name}.log",
@@ -208,8 +201,8 @@ class Stack:
             env=inherited | {"PYTHONUNBUFFERED": "1"} | dict(env or {}),
             note_pid=self._note_pid,
         )
-        self.parts[name] = part
-        return part
+        self.processes[name] = process
+        return process
 
     def _aws_environment(self) -> dict[str, str]:
         sagemaker = self._url("sagemaker", "https", "localhost")
@@ -228,12 +221,12 @@ class Stack:
         }
 
     async def ready(self, name: str) -> None:
-        """Wait until a started part can serve, as its `/ping` says where it has one.
+        """Wait until a started process can serve, as its `/ping` says where it has one.
 
         Raises:
-            PartError: it ended, or was not ready within `READY_TIMEOUT_S`.
+            ProcessError: It ended, or was not ready within `READY_TIMEOUT_S`.
         """
-        part = self.parts[name]
+        process = self.processes[name]
         if name in PINGED:
             try:
                 async with (
@@ -241,14 +234,16 @@ class Stack:
                     httpx.AsyncClient(trust_env=False) as http,
                 ):
                     while not await self._answers(http, self._url(name)):
-                        if part.pid is None:
-                            raise PartError(f"{name} ended before it was ready{part.log_tail()}")
+                        if process.pid is None:
+                            raise ProcessError(
+                                f"{name} ended before it was ready{process.log_tail()}"
+                            )
                         await asyncio.sleep(0.1)
             except TimeoutError:
-                raise PartError(
-                    f"{name} was not ready within {READY_TIMEOUT_S:.0f} s{part.log_tail()}"
+                raise ProcessError(
+                    f"{name} was not ready within {READY_TIMEOUT_S:.0f} s{process.log_tail()}"
                 ) from None
-        self._say(f"{name} ready (pid {part.pid}, port {part.port})")
+        self._progress(f"{name} ready (pid {process.pid}, port {process.port})")
 
     @staticmethod
     async def _answers(http: httpx.AsyncClient, url: str) -> bool:
@@ -257,37 +252,37 @@ class Stack:
         except httpx.TransportError:
             return False
 
-    async def _watch(self, part: Part) -> None:
+    async def _watch(self, process: Process) -> None:
         loop = asyncio.get_running_loop()
-        quick = 0
+        quick_ends = 0
         while True:
             started_s = loop.time()
-            code = await part.wait()
+            code = await process.wait()
             self._keep_logs = True
-            self._say(f"{part.name} ended with code {code}; its log: {part.log_file}")
-            quick = quick + 1 if loop.time() - started_s < QUICK_S else 0
-            if not self._restart or quick >= MAX_QUICK_RESTARTS:
+            self._progress(f"{process.name} ended with code {code}; its log: {process.log_file}")
+            quick_ends = quick_ends + 1 if loop.time() - started_s < QUICK_S else 0
+            if not self._restart or quick_ends >= MAX_QUICK_RESTARTS:
                 return
             try:
-                await part.start()
-                await self.ready(part.name)
-            except PartError as error:
-                self._say(str(error))
+                await process.start()
+                await self.ready(process.name)
+            except ProcessError as error:
+                self._progress(str(error))
 
     def _note_pid(self, line: str) -> None:
         if self._guard is not None and self._guard.stdin is not None:
             self._guard.stdin.write(line.encode() + b"\n")
 
     async def stop(self) -> None:
-        """End every part, whatever state it is in. Logs are kept only if a part had failed."""
+        """End every process, whatever state it is in. Logs are kept only if one had failed."""
         for watcher in self._watchers:
             watcher.cancel()
         await asyncio.gather(*self._watchers, return_exceptions=True)
         self._watchers = []
         # The agent first: it says goodbye to the others while they are there.
         for name in ("page", "agent", "sagemaker", "container", "bedrock"):
-            if name in self.parts:
-                await self.parts[name].stop()
+            if name in self.processes:
+                await self.processes[name].stop()
         if self._guard is not None and self._guard.stdin is not None:
             self._guard.stdin.close()
             await self._guard.wait()

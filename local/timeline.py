@@ -2,7 +2,16 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from local.agent_client import Event
+from voice_agent_client import (
+    AgentEnd,
+    Audio,
+    AudioStreamStart,
+    ErrorEvent,
+    Event,
+    Metrics,
+    Sentence,
+    TextDelta,
+)
 
 SAMPLE_WIDTH_BYTES = 2
 
@@ -38,7 +47,7 @@ class Report(BaseModel):
     sentences: list[SpokenSentence]
 
 
-class Timeline:
+class ReplyTimeline:
     """Collects the events of one reply.
 
     Feed every event with the seconds since the prompt was sent; then read `audio` (s16le mono),
@@ -48,40 +57,40 @@ class Timeline:
     def __init__(self) -> None:
         self.audio = bytearray()
         self.sample_rate_hz = 24000
-        self.errors: list[Event] = []
+        self.errors: list[ErrorEvent] = []
         self.first_text_s: float | None = None
         self.last_text_s: float | None = None
         self.first_audio_s: float | None = None
         self.end_s: float | None = None
         self._text: list[str] = []
         self._sentences: dict[int, SpokenSentence] = {}  # by `seq`, in the order spoken
-        self._metrics: Event = {}
+        self._metrics = Metrics()
         self._speaking: SpokenSentence | None = None
 
     def feed(self, event: Event, at_s: float) -> None:
         """Take one event that arrived `at_s` seconds after the prompt was sent."""
-        match event["type"]:
-            case "text_delta":
+        match event:
+            case TextDelta(text=text):
                 self.first_text_s = at_s if self.first_text_s is None else self.first_text_s
                 self.last_text_s = at_s
-                self._text.append(event["text"])
-            case "audio_stream_start":
-                self.sample_rate_hz = event["sample_rate"]
-            case "sentence":
-                self._speaking = self._sentences[event["seq"]] = SpokenSentence(
-                    text=event["text"], sent_s=None, first_audio_s=None, audio_s=0
+                self._text.append(text)
+            case AudioStreamStart():
+                self.sample_rate_hz = event.sample_rate
+            case Sentence(seq=seq, text=text):
+                self._speaking = self._sentences[seq] = SpokenSentence(
+                    text=text, sent_s=None, first_audio_s=None, audio_s=0
                 )
-            case "audio":
-                self._feed_audio(event["data"], at_s)
-            case "error":
+            case Audio(data=data):
+                self._feed_audio(data, at_s)
+            case ErrorEvent():
                 self.errors.append(event)
-            case "agent_end":
+            case AgentEnd(metrics=metrics):
                 self.end_s = at_s
-                self._metrics = event["metrics"]
-                for timing in self._metrics["sentences"]:
+                self._metrics = metrics
+                for spoken in metrics.sentences:
                     # A sentence that could not be spoken has figures and no audio.
-                    if sentence := self._sentences.get(timing["seq"]):
-                        sentence.sent_s = timing["sent_s"]
+                    if sentence := self._sentences.get(spoken.seq):
+                        sentence.sent_s = spoken.sent_s
 
     def _feed_audio(self, data: bytes, at_s: float) -> None:
         if self.first_audio_s is None:
@@ -102,20 +111,18 @@ class Timeline:
             return None if value is None else round(value, 3)
 
         for sentence in self._sentences.values():
-            sentence.sent_s, sentence.first_audio_s = (
-                ms(sentence.sent_s),
-                ms(sentence.first_audio_s),
-            )
+            sentence.sent_s = ms(sentence.sent_s)
+            sentence.first_audio_s = ms(sentence.first_audio_s)
             sentence.audio_s = round(sentence.audio_s, 3)
         return Report(
             mode=mode,
             transport=transport,
             ttft_s=ms(self.first_text_s),
-            first_sentence_s=ms(self._metrics.get("first_sentence_s")),
+            first_sentence_s=ms(self._metrics.first_sentence_s),
             ttfa_s=ms(self.first_audio_s),
             total_s=round(self.end_s or 0.0, 3),
             audio_s=round(self._seconds(len(self.audio)), 3),
-            streams_opened=self._metrics.get("streams_opened", 0),
+            streams_opened=self._metrics.streams_opened,
             text="".join(self._text),
             sentences=list(self._sentences.values()),
         )
@@ -124,7 +131,7 @@ class Timeline:
         """The timeline for people, one line an event that matters."""
         moments: list[tuple[float | None, str]] = [
             (self.first_text_s, "first text"),
-            (self._metrics.get("first_sentence_s"), "first sentence complete"),
+            (self._metrics.first_sentence_s, "first sentence complete"),
             (self.last_text_s, "last text"),
             (self.end_s, f"done: {self._seconds(len(self.audio)):.1f} s of speech"),
         ]

@@ -5,15 +5,11 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from ops.aws import AWS_ERRORS, OpsError, connect, explain
 from ops.findings import report
 from stacks.names import QUALIFIER
 from stacks.settings import Settings, SettingsError, load
-
-# `agent/` is an image's build context, not an installed package.
-sys.path.append(str(Path(__file__).resolve().parent.parent / "agent"))
 
 
 def _preflight(settings: Settings, arguments: argparse.Namespace) -> int:
@@ -31,13 +27,12 @@ def _smoke(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _presign(settings: Settings, arguments: argparse.Namespace) -> int:
-    from ops.agentcore import new_session_id
     from ops.presign import presign
 
     print(
         presign(
             connect(settings, arguments.region),
-            session_id=arguments.session or new_session_id(),
+            session_id=arguments.session or None,
             expires_s=arguments.expires,
             qualifier=arguments.qualifier,
         )

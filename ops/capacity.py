@@ -19,11 +19,11 @@ class Demand:
     """What an instance's capacity is reckoned against.
 
     Attributes:
-        talk_ratio: the part of a conversation in which the agent speaks.
-        overload: the part of the time in which more conversations than an instance can carry may
+        talk_ratio: The fraction of a conversation in which the agent speaks.
+        overload: The fraction of the time in which more conversations than an instance holds may
             speak at once.
-        headroom: the part of an instance kept free for who comes while another is being added.
-        conversations: open at once at the busiest time.
+        headroom: The fraction of an instance kept free for who comes while another is being added.
+        conversations: Open at once at the busiest time.
     """
 
     talk_ratio: float
@@ -37,10 +37,10 @@ class Advice:
     """The settings that follow from a ladder.
 
     Attributes:
-        speaking: sessions that speak at once within the limits.
-        conversations: open ones of which no more than that speak at once, but for the overload.
-        sessions_per_instance: the target of scaling.
-        instances: for the demand, with every instance at the target.
+        speaking: Sessions that speak at once within the limits.
+        conversations: Open ones of which no more than that speak at once, but for the overload.
+        sessions_per_instance: The target of scaling.
+        instances: For the demand, with every instance at the target.
     """
 
     speaking: int
@@ -53,8 +53,8 @@ def speaking_limit(steps: list[Step], first_audio_p95_ms: float) -> int:
     """The most sessions that spoke within the limits, up to the first step that did not.
 
     Args:
-        steps: of the ladder, upwards.
-        first_audio_p95_ms: the alarm's threshold, in milliseconds.
+        steps: Of the ladder, upwards.
+        first_audio_p95_ms: The alarm's threshold, in milliseconds.
     """
     limit = 0
     for step in steps:
@@ -71,9 +71,9 @@ def conversations_for(speaking: int, talk_ratio: float, overload: float) -> int:
     result is the largest n with P(X > speaking) ≤ overload for X ~ B(n, talk_ratio).
 
     Args:
-        speaking: sessions that may speak at once; none hold no conversation.
-        talk_ratio: chance that one speaks at a moment.
-        overload: accepted chance that more do.
+        speaking: Sessions that may speak at once; none hold no conversation.
+        talk_ratio: Chance that one speaks at a moment.
+        overload: Accepted chance that more do.
     """
     if speaking < 1:
         return 0
@@ -124,11 +124,11 @@ async def measure(
     """Climb the ladder against an endpoint of one instance, and print what follows.
 
     Args:
-        account: where the endpoint is.
-        endpoint_name: of an endpoint that serves nobody else meanwhile.
-        ladder: sessions of each step, upwards; it ends at the first step beyond the limits.
-        utterances: how many each session speaks in a step.
-        demand: what to reckon with.
+        account: Where the endpoint is.
+        endpoint_name: Of an endpoint that serves nobody else meanwhile.
+        ladder: Sessions of each step, upwards; it ends at the first step beyond the limits.
+        utterances: How many each session speaks in a step.
+        demand: What to reckon with.
 
     Returns:
         The exit code: 1 if not even one session speaks within the limits.

@@ -26,9 +26,9 @@ class Playback:
     """One utterance as a listener hears it: played from its first audio on.
 
     Attributes:
-        first_audio_s: when the first audio came, None before.
-        underruns: how often playback came to the end of what had arrived.
-        ends_at_s: when playback of what has arrived so far ends.
+        first_audio_s: When the first audio came, None before.
+        underruns: How often playback came to the end of what had arrived.
+        ends_at_s: When playback of what has arrived so far ends.
     """
 
     def __init__(self) -> None:
@@ -51,10 +51,10 @@ class Step:
     """What `sessions` sessions that spoke at once got.
 
     Attributes:
-        first_audio_ms: of every utterance, milliseconds since it was asked for.
-        underruns: of all utterances together.
-        errors: what failed, in words.
-        speech_s: seconds of speech altogether.
+        first_audio_ms: Of every utterance, milliseconds since it was asked for.
+        underruns: Of all utterances together.
+        errors: What failed, in words.
+        speech_s: Seconds of speech altogether.
     """
 
     sessions: int
@@ -98,10 +98,10 @@ async def climb(
     that has much to say. The sessions of a step begin together, which is the worst case.
 
     Args:
-        account: whose credentials sign.
-        endpoint_name: where to speak.
-        ladder: sessions of each step.
-        utterances: how many each session speaks in a step.
+        account: Whose credentials sign.
+        endpoint_name: Where to speak.
+        ladder: Sessions of each step.
+        utterances: How many each session speaks in a step.
     """
     core = account.botocore_session
     endpoint = SpeechEndpoint(

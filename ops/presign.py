@@ -1,23 +1,35 @@
 """`presign`: an address of the agent's WebSocket that a browser can open without credentials."""
 
-from ops.agentcore import AgentRuntime, check_session_id
+from ops.agentcore import agent_address
 from ops.aws import Account, OpsError
+from voice_agent_client.addresses import check_session_id
 
 
-def presign(account: Account, *, session_id: str, expires_s: int, qualifier: str) -> str:
+def presign(account: Account, *, session_id: str | None, expires_s: int, qualifier: str) -> str:
     """The presigned `wss://` address.
 
     Args:
-        account: whose credentials sign; they need
+        account: Whose credentials sign; they need
             `bedrock-agentcore:InvokeAgentRuntimeWithWebSocketStream`.
-        session_id: of the conversation, 33 to 256 characters.
-        expires_s: until when the connection may be opened, at most 300; it may last longer.
-        qualifier: the runtime's endpoint.
+        session_id: Of the conversation, 33 to 256 characters; None for a new one.
+        expires_s: Until when the connection may be opened, at most 300; it may last longer.
+        qualifier: The runtime's endpoint.
 
     Raises:
-        OpsError: the agent is not deployed, takes tokens instead, or an argument is out of range.
+        OpsError: The agent is not deployed, takes tokens instead, or an argument is out of range.
     """
-    check_session_id(session_id)
+    try:
+        if session_id is not None:
+            check_session_id(session_id)
+        arn = _signed_runtime_arn(account)
+        address = agent_address(account, arn, qualifier=qualifier, session_id=session_id)
+        return address.presigned_url(expires_s)
+    except ValueError as error:
+        raise OpsError(str(error)) from error
+
+
+def _signed_runtime_arn(account: Account) -> str:
+    """The ARN of the environment's runtime, which must take signatures."""
     if account.settings.agent.auth == "jwt":
         raise OpsError(
             'agent.auth is "jwt": a browser connects with its token as the subprotocols '
@@ -29,5 +41,4 @@ def presign(account: Account, *, session_id: str, expires_s: int, qualifier: str
             f"there is no runtime {account.settings.runtime_name} in {account.region}: "
             f"{account.cdk('deploy')}"
         )
-    agent = AgentRuntime(account, runtime["agentRuntimeArn"], qualifier=qualifier)
-    return agent.presigned_url(session_id, expires_s)
+    return str(runtime["agentRuntimeArn"])

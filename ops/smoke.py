@@ -7,22 +7,27 @@ import asyncio
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import aclosing
 from typing import Any
 
 from botocore.exceptions import ClientError, NoCredentialsError
 
 from kokoro_speech.errors import SpeechError
 from ops.advice import next_step
-from ops.agentcore import AgentError, AgentRuntime, Event, new_session_id
+from ops.agentcore import agent_address
 from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain
 from ops.findings import Finding
 from ops.speaking import Heard, speak
+from voice_agent_client import AgentError, Audio, ErrorEvent, Event, ask_sse, ask_ws
 
 TEXT = "The harbor wakes early. Boats leave the bay at dawn."
 PROMPT = "In two short sentences: what is a harbor?"
 
 POLL_S = 15.0
+CONNECT_TIMEOUT_S = 60.0
+"""A cold start of the agent's microVM takes longer than a connection elsewhere."""
+
 TRANSIENT = ("Creating", "Updating", "SystemUpdating", "RollingBack")
 ENDPOINT_CONFIG = "AWS::SageMaker::EndpointConfig"
 
@@ -38,14 +43,14 @@ def smoke(
     """Check the endpoint's configuration, then speak on every way in; yields findings at once.
 
     Args:
-        account: the environment's.
-        token: a bearer token, for an agent with JWT authorization.
-        qualifier: the runtime's endpoint to ask.
-        wait_s: how long an endpoint that is being made or updated is waited for.
-        sleep: waits between two looks.
+        account: The environment's.
+        token: A bearer token, for an agent with JWT authorization.
+        qualifier: The runtime's endpoint to ask.
+        wait_s: How long an endpoint that is being made or updated is waited for.
+        sleep: Waits between two looks.
 
     Raises:
-        OpsError: there are no credentials.
+        OpsError: There are no credentials.
     """
     checks: tuple[tuple[str, Callable[[], Iterable[Finding]]], ...] = (
         ("endpoint", lambda: check_endpoint(account, wait_s=wait_s, sleep=sleep)),
@@ -123,12 +128,12 @@ def compare_configs(
     """Judge an endpoint's state: `InService` alone also describes a rollout that was taken back.
 
     Args:
-        endpoint: its name.
-        status: as `DescribeEndpoint` gives it.
-        in_service: the name of the configuration it runs on.
-        deployed: the names of the configurations in the stack.
-        failure: the endpoint's failure reason.
-        stack_status: of the stack, which follows the endpoint back.
+        endpoint: Its name.
+        status: As `DescribeEndpoint` gives it.
+        in_service: The name of the configuration it runs on.
+        deployed: The names of the configurations in the stack.
+        failure: The endpoint's failure reason.
+        stack_status: Of the stack, which follows the endpoint back.
     """
     subject = f"endpoint {endpoint}"
     if status in TRANSIENT:
@@ -206,15 +211,14 @@ def check_agent(account: Account, *, qualifier: str, token: str | None) -> Itera
         step = "set VOICE_AGENT_TOKEN to a token of one of agent.jwt's clients or audiences"
         yield Finding("problem", "agent", "cannot be asked without a bearer token", step)
         return
-    agent = AgentRuntime(account, runtime["agentRuntimeArn"], qualifier=qualifier, token=token)
     group = f"/aws/bedrock-agentcore/runtimes/{runtime['agentRuntimeId']}-{qualifier}"
     log = f"read the agent's log: {group}"
-    for subject, ask in (
-        ("agent over SSE", agent.ask_sse),
-        ("agent over WebSocket", agent.ask_ws),
-    ):
+    for subject, ask in (("agent over SSE", ask_sse), ("agent over WebSocket", ask_ws)):
+        arn = runtime["agentRuntimeArn"]
+        address = agent_address(account, arn, qualifier=qualifier, token=token)
         try:
-            yield listen(subject, ask(PROMPT, new_session_id()), log)
+            events = ask(address, PROMPT, connect_timeout_s=CONNECT_TIMEOUT_S)
+            yield asyncio.run(listen(subject, events, log))
         except NoCredentialsError:
             raise
         except AgentError as error:
@@ -224,23 +228,25 @@ def check_agent(account: Account, *, qualifier: str, token: str | None) -> Itera
             yield Finding("problem", subject, detail, step or log)
 
 
-def listen(
-    subject: str, events: Iterator[Event], log: str, clock: Callable[[], float] = time.monotonic
+async def listen(
+    subject: str,
+    events: AsyncGenerator[Event],
+    log: str,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Finding:
     """Hear one reply of the agent, from the moment it is asked for, to its end."""
     pcm = bytearray()
     first_audio_s: float | None = None
     errors: list[str] = []
     started_s = clock()
-    for event in events:
-        if event["type"] == "audio":
-            if first_audio_s is None:
-                first_audio_s = clock() - started_s
-            pcm += event["data"]
-        elif event["type"] == "error":
-            errors.append(f"{event['code']}: {event['message']}")
-            if event["code"] == "invalid":
-                break  # a refused prompt starts no reply that could end
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Audio):
+                if first_audio_s is None:
+                    first_audio_s = clock() - started_s
+                pcm += event.data
+            elif isinstance(event, ErrorEvent):
+                errors.append(f"{event.code}: {event.message}")
     if errors:
         detail = "; ".join(errors)
         step = next_step(detail) or "README.md, “Operate it”, says whom each code concerns"

@@ -51,7 +51,7 @@ async def speak(account: Account, text: str) -> tuple[Heard, Counter[str]]:
     """Speak `text` over a stream of its own; the speech, and how many parts had which `DataType`.
 
     Raises:
-        SpeechError: the part that failed, or the speech is not all there.
+        SpeechError: Speech failed, or is not all there.
     """
     endpoint = SpeechEndpoint(
         account.settings.endpoint_name,

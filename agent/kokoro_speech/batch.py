@@ -14,25 +14,33 @@ from kokoro_speech.errors import (
     SpeechInputError,
     refusal,
 )
-from voice_agent.messages import SAMPLE_RATE_HZ
-from voice_agent.settings import Settings
 
+SAMPLE_RATE_HZ = 24_000
 CONNECT_TIMEOUT_S = 3.0
 
 
 class BatchSynthesizer:
-    """Speaks a text in one request. boto3 blocks, so each request has a thread to itself."""
+    """Synthesizes a text in one request. boto3 blocks, so each request takes a thread.
 
-    def __init__(self, settings: Settings) -> None:
-        self._endpoint_name = settings.endpoint_name
+    Args:
+        endpoint_name: The SageMaker endpoint's name.
+        region: The endpoint's AWS Region.
+        timeout_s: How long a request waits for data before it fails.
+        max_connections: How many connections are kept open for the next requests.
+    """
+
+    def __init__(
+        self, endpoint_name: str, *, region: str, timeout_s: float, max_connections: int
+    ) -> None:
+        self._endpoint_name = endpoint_name
         self._client = boto3.client(
             "sagemaker-runtime",
-            region_name=settings.region,
+            region_name=region,
             config=botocore.config.Config(
                 connect_timeout=CONNECT_TIMEOUT_S,
-                read_timeout=settings.batch_timeout_s,
+                read_timeout=timeout_s,
                 retries={"total_max_attempts": 1},
-                max_pool_connections=settings.max_conversations,
+                max_pool_connections=max_connections,
             ),
         )
 

@@ -42,12 +42,12 @@ class SpeechEndpoint:
     starts with the request's signature.
 
     Args:
-        name: the endpoint's name.
-        region: its AWS Region.
+        name: The endpoint's name.
+        region: Its AWS Region.
         ca_file: PEM file of the only authorities to trust; None for the system's.
-        connect_timeout_s: for TCP and TLS together.
-        open_timeout_s: from asking for a stream until SageMaker has accepted it.
-        session: a botocore session; None for a new one, configured by the environment.
+        connect_timeout_s: For TCP and TLS together.
+        open_timeout_s: From asking for a stream until SageMaker has accepted it.
+        session: A botocore session; None for a new one, configured by the environment.
     """
 
     def __init__(
@@ -71,10 +71,10 @@ class SpeechEndpoint:
         """Open a bidirectional stream and return it once SageMaker has accepted it.
 
         Raises:
-            SpeechConnectionError: no credentials, SageMaker unreachable or refusing the caller.
-            SpeechTimeoutError: no answer in time.
+            SpeechConnectionError: No credentials, SageMaker unreachable or refusing the caller.
+            SpeechTimeoutError: No answer in time.
             SpeechContainerError: SageMaker could not open a WebSocket to the container.
-            SpeechInputError: there is no such endpoint, or it does not stream both ways.
+            SpeechInputError: There is no such endpoint, or it does not stream both ways.
         """
         try:
             async with asyncio.timeout(self._open_timeout_s):
@@ -147,7 +147,7 @@ class SpeechStream:
         Cancelling stops the waiting, not the sending.
 
         Raises:
-            SpeechConnectionError: the connection is lost.
+            SpeechConnectionError: The connection is lost.
         """
         # Every event's signature covers the one before: two must never be signed at a time, and
         # one that is signed must be sent.
@@ -170,8 +170,8 @@ class SpeechStream:
         Cancelling this loses what was half read: the stream is of no use afterwards.
 
         Raises:
-            SpeechConnectionError: the connection is lost or SageMaker failed.
-            SpeechContainerError: the container failed or its connection was lost.
+            SpeechConnectionError: The connection is lost or SageMaker failed.
+            SpeechContainerError: The container failed or its connection was lost.
         """
         try:
             while (event := await self._receiver.receive()) is not None:
@@ -205,7 +205,7 @@ class SpeechStream:
 
 
 def describe(error: Exception) -> SpeechError:
-    """Say which part an exception of the SDK, botocore or the transport blames."""
+    """Return what an exception of the SDK, botocore or the transport means."""
     match error:
         case models.ModelStreamError() | models.ModelError():
             detail = error.message or getattr(error, "original_message", None) or "no reason given"

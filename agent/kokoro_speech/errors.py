@@ -1,11 +1,11 @@
-"""What can go wrong between the agent and the speech container, by the part that failed."""
+"""What can go wrong between a client and the speech container, by what failed."""
 
 
 class SpeechError(Exception):
-    """Speech failed; the subclass says which part.
+    """Speech failed; the subclass says where.
 
     Attributes:
-        code: a short word for machines, sent to the agent's client.
+        code: A short word for programs; the agent passes it on to its client.
     """
 
     code = "speech"
@@ -31,8 +31,8 @@ class SpeechInputError(SpeechError):
     """The request cannot be spoken: bad text, voice or endpoint name.
 
     Args:
-        message: what is wrong, for people.
-        code: the container's own code where it gave one (`unknown_voice`, `too_long`, …).
+        message: What is wrong, for people.
+        code: The container's own code where it gave one (`unknown_voice`, `too_long`, …).
     """
 
     def __init__(self, message: str, code: str = "speech_input") -> None:

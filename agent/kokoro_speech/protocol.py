@@ -12,7 +12,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.h
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypedDict, Unpack, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -20,7 +20,20 @@ MAX_FRAME_BYTES = 1 << 20
 """A fragmented frame longer than this is dropped: the container sends at most 16 KiB a frame."""
 
 
-type Granularity = Literal["window", "sentence"]
+class SpeakSettings(TypedDict, total=False):
+    """How a text is spoken; the container's default applies to what is absent or None."""
+
+    voice: str | None
+    """A voice's name, or a mix such as `af_bella(2)+af_sky(1)`."""
+
+    speed: float | None
+    """0.5 to 2; 1 is the voice's own pace."""
+
+    granularity: Literal["window", "sentence"] | None
+    """In what audio is synthesized and sent: windows inside a sentence, or sentences."""
+
+    timestamps: bool
+    """Whether `Timing` events say when each word is heard."""
 
 
 class _Event(BaseModel):
@@ -112,20 +125,10 @@ class Unrecognized:
 type Control = SynthesisStart | Timing | SynthesisComplete | Cancelled | RequestError | GoingAway
 type Event = Control | Audio | Unrecognized
 
-_CONTROL: TypeAdapter[Control] = TypeAdapter(
-    Annotated[
-        SynthesisStart | Timing | SynthesisComplete | Cancelled | RequestError | GoingAway,
-        Field(discriminator="type"),
-    ]
-)
-_CONTROL_TYPES = (
-    "synthesis_start",
-    "timing",
-    "synthesis_complete",
-    "cancelled",
-    "error",
-    "going_away",
-)
+_CONTROL: TypeAdapter[Control] = TypeAdapter(Annotated[Control, Field(discriminator="type")])
+_CONTROL_TYPES = [
+    get_args(event.model_fields["type"].annotation)[0] for event in get_args(Control.__value__)
+]
 
 
 class SpeechProtocol:
@@ -146,44 +149,24 @@ class SpeechProtocol:
         """Ids of the requests not yet completed, cancelled or refused, oldest first."""
         return tuple(self._in_flight)
 
-    def speak(
-        self,
-        text: str,
-        request_id: str,
-        *,
-        voice: str | None = None,
-        speed: float | None = None,
-        granularity: Granularity | None = None,
-        timestamps: bool = False,
-    ) -> str:
+    def speak(self, text: str, request_id: str, **settings: Unpack[SpeakSettings]) -> str:
         """Return the message that asks for `text` to be spoken.
 
         Args:
-            text: what to say.
-            request_id: names the request in every event about it; unique among those in flight.
-            voice: a voice's name, or a mix as `af_bella(2)+af_sky(1)`; None for the container's
-                default.
-            speed: 1.0 is the voice's own pace; None for the container's default.
-            granularity: in what audio is made and sent, windows inside a sentence or sentences;
-                None for the container's default.
-            timestamps: whether to be told, as `Timing`, when each word is heard.
+            text: What to say.
+            request_id: Names the request in every event about it; unique among those in flight.
+            **settings: How to say it.
 
         Raises:
-            ValueError: the text is blank or the id is in flight already.
+            ValueError: The text is blank or the id is in flight already.
         """
         if not text.strip():
             raise ValueError("text: is blank, there is nothing to speak")
         if request_id in self._in_flight:
             raise ValueError(f"request_id: {request_id!r} is in flight already")
-        message = {
-            "text": text,
-            "request_id": request_id,
-            "voice": voice,
-            "speed": speed,
-            "granularity": granularity,
-            "timestamps": timestamps or None,
-        }
-        built = _json({"type": "speak", **{k: v for k, v in message.items() if v is not None}})
+        message: dict[str, object] = {"type": "speak", "text": text, "request_id": request_id}
+        chosen = {k: v for k, v in settings.items() if v is not None and v is not False}
+        built = _json(message | chosen)
         self._in_flight[request_id] = None
         return built
 
@@ -204,10 +187,10 @@ class SpeechProtocol:
         """Take one payload part and return the event it completes, None if more must come.
 
         Args:
-            data: the part's bytes.
-            data_type: its `DataType`, `UTF8` or `BINARY`. When absent, the frame is control only
+            data: The part's bytes.
+            data_type: Its `DataType`, `UTF8` or `BINARY`. When absent, the frame is control only
                 if it is a JSON object of a known `type`, and audio otherwise.
-            completion_state: its `CompletionState`; anything but `PARTIAL` ends the frame.
+            completion_state: Its `CompletionState`; anything but `PARTIAL` ends the frame.
         """
         if completion_state == "PARTIAL" or self._fragments:
             if not self._fragments:
@@ -233,7 +216,7 @@ class SpeechProtocol:
             event = _CONTROL.validate_json(data)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "frame"
+            where = ".".join(map(str, first["loc"])) or "frame"
             return Unrecognized(f"{where}: {first['msg']}")
         match event:
             case SynthesisStart():

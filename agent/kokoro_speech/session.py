@@ -3,8 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from types import TracebackType
-from typing import Self
+from typing import Self, Unpack
 
 from kokoro_speech.endpoint import SpeechEndpoint, SpeechStream
 from kokoro_speech.errors import (
@@ -18,8 +17,8 @@ from kokoro_speech.protocol import (
     Audio,
     Cancelled,
     GoingAway,
-    Granularity,
     RequestError,
+    SpeakSettings,
     SpeechProtocol,
     SynthesisComplete,
     SynthesisStart,
@@ -27,7 +26,7 @@ from kokoro_speech.protocol import (
     Unrecognized,
 )
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 MAX_STREAM_AGE_S = 1500.0
 """No request starts on an older stream: SageMaker ends a session after 30 minutes."""
@@ -44,21 +43,23 @@ type UtteranceEvent = SynthesisStart | Timing | Audio | SynthesisComplete | Canc
 class Utterance:
     """One request's events, in order: iterate it.
 
-    `SynthesisStart`, `Audio`… (each piece of text after its `Timing`, if that was asked for), then
+    `SynthesisStart`, `Audio`… (each text segment after its `Timing`, if that was asked for), then
     `SynthesisComplete` or `Cancelled`. The audio is all there only if the iteration reached
     `SynthesisComplete`; anything else ends it with an exception.
 
     Raises (while iterating):
-        SpeechInputError: the container refuses the request; the session goes on.
-        SpeechContainerError: the container failed, or ended the session before it was done.
-        SpeechConnectionError: the connection was lost.
-        SpeechTimeoutError: nothing at all came over the stream for the time-out.
+        SpeechInputError: The container refuses the request; the session goes on.
+        SpeechContainerError: The container failed, or ended the session before it was done.
+        SpeechConnectionError: The connection was lost.
+        SpeechTimeoutError: Nothing at all came over the stream for the time-out.
     """
 
-    def __init__(self, request_id: str, text: str, line: "_Line", silence_timeout_s: float):
+    def __init__(
+        self, request_id: str, text: str, connection: "_Connection", silence_timeout_s: float
+    ):
         self.request_id = request_id
         self.text = text
-        self._line = line
+        self._connection = connection
         self._silence_timeout_s = silence_timeout_s
         self._events: deque[UtteranceEvent] = deque()
         self._changed = asyncio.Event()
@@ -78,13 +79,13 @@ class Utterance:
             if self._ended:
                 raise StopAsyncIteration
             self._changed.clear()
-            last_sign = max(waiting_since, self._line.heard_at)
+            last_sign = max(waiting_since, self._connection.heard_at)
             try:
                 async with asyncio.timeout_at(last_sign + self._silence_timeout_s):
                     await self._changed.wait()
             except TimeoutError:
                 # While other requests are being answered this one is only waiting its turn.
-                if self._line.heard_at > last_sign:
+                if self._connection.heard_at > last_sign:
                     continue
                 raise SpeechTimeoutError(
                     "SageMaker runtime or speech container: silent for "
@@ -124,11 +125,11 @@ class SpeechSession:
     comes to rest when its buffers are full.
 
     Args:
-        endpoint: where to speak. The session does not close it.
-        silence_timeout_s: how long an utterance waits for any sign of life.
+        endpoint: Where to speak. The session does not close it.
+        silence_timeout_s: How long an utterance waits for any sign of life.
 
     Attributes:
-        streams_opened: how many streams this session has opened so far.
+        streams_opened: How many streams this session has opened so far.
     """
 
     def __init__(
@@ -138,59 +139,45 @@ class SpeechSession:
         self._endpoint = endpoint
         self._silence_timeout_s = silence_timeout_s
         self._opening = asyncio.Lock()
-        self._line: _Line | None = None
+        self._connection: _Connection | None = None
         self._retired: set[asyncio.Task[None]] = set()
-        self._lines: set[_Line] = set()
+        self._connections: set[_Connection] = set()
         self._closed = False
 
     async def open(self) -> None:
         """Make sure that a stream is open; returns at once if one is.
 
         Raises:
-            SpeechError: as `SpeechEndpoint.open_stream` says.
+            SpeechError: As `SpeechEndpoint.open_stream` says.
         """
-        await self._get_line()
+        await self._get_connection()
 
     async def speak(
-        self,
-        text: str,
-        request_id: str,
-        *,
-        voice: str | None = None,
-        speed: float | None = None,
-        granularity: Granularity | None = None,
-        timestamps: bool = False,
+        self, text: str, request_id: str, **settings: Unpack[SpeakSettings]
     ) -> Utterance:
         """Ask for `text` to be spoken after what was asked for before; does not wait for audio.
 
         Args:
-            text: what to say.
-            request_id: unique among the requests in flight.
-            voice, speed, granularity, timestamps: as `SpeechProtocol.speak` takes them.
+            text: What to say.
+            request_id: Names the request in every event about it; unique among those in flight.
+            **settings: How to say it; see `SpeakSettings`.
 
         Returns:
             The utterance to iterate.
 
         Raises:
-            SpeechInputError: the text is blank or the id is in flight.
-            SpeechError: as `SpeechEndpoint.open_stream` says, or the connection is lost.
+            SpeechInputError: The text is blank or the id is in flight.
+            SpeechError: As `SpeechEndpoint.open_stream` does, or the connection is lost.
         """
-        line = await self._get_line()
+        connection = await self._get_connection()
         try:
-            message = line.protocol.speak(
-                text,
-                request_id,
-                voice=voice,
-                speed=speed,
-                granularity=granularity,
-                timestamps=timestamps,
-            )
+            message = connection.protocol.speak(text, request_id, **settings)
         except ValueError as error:
             raise SpeechInputError(str(error)) from error
-        utterance = Utterance(request_id, text, line, self._silence_timeout_s)
-        line.utterances[request_id] = utterance
+        utterance = Utterance(request_id, text, connection, self._silence_timeout_s)
+        connection.utterances[request_id] = utterance
         try:
-            await line.send(message)
+            await connection.send(message)
         except BaseException:
             utterance.discard()  # nobody will read it, and it must not hold up the stream
             raise
@@ -204,59 +191,54 @@ class SpeechSession:
         schedules by what its listeners have left to play. A lost connection is no error here:
         there is nothing left to stop.
         """
-        for line in list(self._lines):
+        for connection in list(self._connections):
             try:
-                await line.send(line.protocol.cancel())
+                await connection.send(connection.protocol.cancel())
             except SpeechError as error:
-                log.info("cancel: %s", error)
+                logger.info("cancel: %s", error)
 
     async def close(self) -> None:
-        """Say goodbye and close every stream; utterances in flight end, unfinished."""
+        """Close the session and its streams; utterances in flight end, unfinished."""
         self._closed = True
         async with self._opening:
-            self._line = None
-        await asyncio.gather(*(line.close() for line in list(self._lines)))
+            self._connection = None
+        await asyncio.gather(*(connection.close() for connection in list(self._connections)))
         await asyncio.gather(*self._retired)
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _get_line(self) -> "_Line":
+    async def _get_connection(self) -> "_Connection":
         async with self._opening:
             if self._closed:
                 raise SpeechInputError("the speech session is closed")
-            if self._line is not None and self._line.takes_requests:
-                return self._line
-            if self._line is not None:
-                self._retire(self._line)
-                self._line = None
+            if self._connection is not None and self._connection.takes_requests:
+                return self._connection
+            if self._connection is not None:
+                self._retire(self._connection)
+                self._connection = None
             stream = await self._endpoint.open_stream()
             self.streams_opened += 1
-            self._line = _Line(stream)
-            self._lines.add(self._line)
-            return self._line
+            self._connection = _Connection(stream)
+            self._connections.add(self._connection)
+            return self._connection
 
-    def _retire(self, line: "_Line") -> None:
+    def _retire(self, connection: "_Connection") -> None:
         async def finish() -> None:
             # The request's side stays open until the last audio is here.
-            await line.finished()
-            await line.close()
-            self._lines.discard(line)
+            await connection.finished()
+            await connection.close()
+            self._connections.discard(connection)
 
         task = asyncio.create_task(finish(), name="retire speech stream")
         self._retired.add(task)
         task.add_done_callback(self._retired.discard)
 
 
-class _Line:
+class _Connection:
     """A stream in use: its protocol state, its utterances, and the task that reads it."""
 
     def __init__(self, stream: SpeechStream) -> None:
@@ -301,7 +283,7 @@ class _Line:
                         utterance.discard()
                     await asyncio.shield(self._reader)
         except (SpeechError, TimeoutError) as error:
-            log.info("closing a speech stream: %s", error or type(error).__name__)
+            logger.info("closing a speech stream: %s", error or type(error).__name__)
         finally:
             self._reader.cancel()
             await asyncio.gather(self._reader, return_exceptions=True)
@@ -321,15 +303,14 @@ class _Line:
             error = lost
         finally:
             if self.utterances:
-                log.warning("%s with %d utterances in flight", error, len(self.utterances))
+                logger.warning("%s with %d utterances in flight", error, len(self.utterances))
             for utterance in self.utterances.values():
                 utterance._end(error)
             self.utterances.clear()
             self._idle.set()
 
     async def _dispatch(
-        self,
-        event: UtteranceEvent | RequestError | GoingAway | Unrecognized,
+        self, event: UtteranceEvent | RequestError | GoingAway | Unrecognized
     ) -> None:
         match event:
             case Audio() | SynthesisStart() | Timing():
@@ -343,9 +324,9 @@ class _Line:
                 if utterance := self.utterances.pop(request_id, None):
                     utterance._end(refusal(event.code, event.message))
             case GoingAway():
-                log.info("speech container is going away: %s", event.reason)
+                logger.info("speech container is going away: %s", event.reason)
                 self._going_away = True
             case RequestError() | Unrecognized():
-                log.warning("speech container: %s", event)
+                logger.warning("speech container: %s", event)
         if not self.utterances:
             self._idle.set()

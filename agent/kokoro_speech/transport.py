@@ -46,7 +46,7 @@ class H2Transport:
 
     Args:
         ca_file: PEM file of the only authorities to trust; None for the system's.
-        connect_timeout_s: for TCP and TLS together.
+        connect_timeout_s: For TCP and TLS together.
     """
 
     TIMEOUT_EXCEPTIONS = (TimeoutError,)
@@ -71,9 +71,9 @@ class H2Transport:
         response's body is closed.
 
         Raises:
-            TimeoutError: no connection within the time-out.
-            ConnectionLostError: the connection ended before the headers came.
-            OSError: the connection was refused or TLS failed.
+            TimeoutError: No connection within the time-out.
+            ConnectionLostError: The connection ended before the headers came.
+            OSError: The connection was refused or TLS failed.
         """
         exchange = await self._connect(request)
         try:
@@ -178,7 +178,7 @@ class _Exchange:
         """Return `size` bytes of the body, fewer only at its end; all of it if negative.
 
         Raises:
-            ConnectionLostError: the connection ended before the body did.
+            ConnectionLostError: The connection ended before the body did.
         """
         result = bytearray()
         while size < 0 or len(result) < size:

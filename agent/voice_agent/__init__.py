@@ -1,1 +1,1 @@
-"""The voice agent; nothing is imported here, so that `voice_agent.speech` stands on its own."""
+"""The voice agent: a prompt in, the reply as text and speech out."""

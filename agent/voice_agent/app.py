@@ -49,7 +49,12 @@ def create_app(settings: Settings) -> BedrockAgentCoreApp:
             ca_file=settings.ca_file,
             open_timeout_s=settings.speech_open_timeout_s,
         ),
-        batch=BatchSynthesizer(settings),
+        batch=BatchSynthesizer(
+            settings.endpoint_name,
+            region=settings.region,
+            timeout_s=settings.batch_timeout_s,
+            max_connections=settings.max_conversations,
+        ),
     )
     conversations = Conversations(services)
     answers: set[asyncio.Task[None]] = set()

@@ -32,8 +32,3 @@ class ApiError(Exception):
         return json.dumps(
             {"message": self.message, "Message": self.message, **self.members}
         ).encode()
-
-
-def access_denied(code: str, message: str) -> ApiError:
-    """The error for a request whose signature or credentials are not accepted."""
-    return ApiError(code, HTTPStatus.FORBIDDEN, message)

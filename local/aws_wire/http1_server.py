@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 import h11
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _READ_BYTES = 64 * 1024
 _IDLE_S = 60.0
@@ -66,7 +66,7 @@ async def serve_http1(
                 return
             connection.start_next_cycle()
     except (OSError, h11.RemoteProtocolError) as error:  # TimeoutError is an OSError
-        _log.info("HTTP/1.1 connection closed: %s", error or "idle")
+        logger.info("HTTP/1.1 connection closed: %s", error or "idle")
     finally:
         writer.close()
 

@@ -24,7 +24,7 @@ from h2.events import (
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _READ_BYTES = 64 * 1024
 _MAX_STREAMS = 128
@@ -135,9 +135,9 @@ class Http2ServerConnection:
             while data := await self._reader.read(_READ_BYTES):
                 await self._receive(data)
         except ProtocolError as error:
-            _log.warning("HTTP/2 connection closed: %s", error)
+            logger.warning("HTTP/2 connection closed: %s", error)
         except OSError as error:
-            _log.info("HTTP/2 connection lost: %s", error)
+            logger.info("HTTP/2 connection lost: %s", error)
         finally:
             await self._stop()
 
@@ -187,9 +187,9 @@ class Http2ServerConnection:
         error = None if task.cancelled() else task.exception()
         if isinstance(error, (ProtocolError, OSError)):
             # The client reset the stream or left, and our writing overtook the cancellation.
-            _log.info("stream %d ended early: %s", stream.stream_id, error)
+            logger.info("stream %d ended early: %s", stream.stream_id, error)
         elif error is not None:
-            _log.error("the handler of stream %d failed", stream.stream_id, exc_info=error)
+            logger.error("the handler of stream %d failed", stream.stream_id, exc_info=error)
         if stream.request_ended and stream.response_ended:
             return
         # RFC 9113, 8.1: NO_ERROR stops a request that has been answered already.

@@ -11,9 +11,10 @@ import hmac
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from urllib.parse import quote
 
-from local.aws_wire.errors import access_denied
+from local.aws_wire.errors import ApiError
 from local.aws_wire.event_stream import Event, encode_headers
 
 STREAMING_PAYLOAD = "STREAMING-AWS4-HMAC-SHA256-EVENTS"
@@ -62,57 +63,46 @@ class Verifier:
         Raises:
             ApiError: 403, with the reason.
         """
-        authorization = headers.get("authorization")
-        if not authorization:
-            raise access_denied(
-                "MissingAuthenticationTokenException", "Missing Authentication Token"
-            )
-        match = _AUTHORIZATION.fullmatch(authorization)
-        if not match:
-            raise access_denied(
-                "IncompleteSignatureException",
-                "The Authorization header is not a Signature Version 4 one.",
-            )
-        if match["access_key_id"] != self.access_key_id:
-            raise access_denied(
-                "UnrecognizedClientException",
-                "The security token included in the request is invalid.",
-            )
-        if (match["region"], match["service"]) != (self.region, self.service):
-            raise access_denied(
-                "InvalidSignatureException",
-                f"Credential should be scoped to {self.region}/{self.service}, "
-                f"not {match['region']}/{match['service']}.",
-            )
+        match = self._parse_authorization(headers.get("authorization", ""))
         signed_at = _request_time(headers, match["date"])
         if abs(now - signed_at) > MAX_CLOCK_SKEW:
-            raise access_denied(
-                "InvalidSignatureException",
+            raise _denied(
                 f"Signature expired: {signed_at:{_TIME_FORMAT}} is more than "
-                f"{MAX_CLOCK_SKEW} from {now:{_TIME_FORMAT}}.",
+                f"{MAX_CLOCK_SKEW} from {now:{_TIME_FORMAT}}."
             )
         signed_names = match["signed_headers"].split(";")
         if "host" not in signed_names:
-            raise access_denied("InvalidSignatureException", "'Host' must be a signed header.")
+            raise _denied("'Host' must be a signed header.")
 
         scope = f"{match['date']}/{self.region}/{self.service}/aws4_request"
         canonical_request = _canonical_request(method, target, headers, signed_names, payload_hash)
-        string_to_sign = "\n".join(
-            (
-                "AWS4-HMAC-SHA256",
-                f"{signed_at:{_TIME_FORMAT}}",
-                scope,
-                hashlib.sha256(canonical_request.encode()).hexdigest(),
-            )
-        )
+        digest = hashlib.sha256(canonical_request.encode()).hexdigest()
+        time = f"{signed_at:{_TIME_FORMAT}}"
         key = _signing_key(self.secret_access_key, scope)
-        expected = _hmac(key, string_to_sign).hex()
+        expected = _hmac(key, "\n".join(("AWS4-HMAC-SHA256", time, scope, digest))).hex()
         if not hmac.compare_digest(expected, match["signature"]):
-            raise access_denied(
-                "InvalidSignatureException",
-                "The request signature we calculated does not match the signature you provided.",
+            raise _denied(
+                "The request signature we calculated does not match the signature you provided."
             )
         return VerifiedSignature(key, scope, match["signature"])
+
+    def _parse_authorization(self, authorization: str) -> re.Match[str]:
+        """Return the fields of an `Authorization` header that is this caller's and service's."""
+        if not authorization:
+            raise _denied("Missing Authentication Token", "MissingAuthenticationTokenException")
+        match = _AUTHORIZATION.fullmatch(authorization)
+        if not match:
+            message = "The Authorization header is not a Signature Version 4 one."
+            raise _denied(message, "IncompleteSignatureException")
+        if match["access_key_id"] != self.access_key_id:
+            message = "The security token included in the request is invalid."
+            raise _denied(message, "UnrecognizedClientException")
+        if (match["region"], match["service"]) != (self.region, self.service):
+            raise _denied(
+                f"Credential should be scoped to {self.region}/{self.service}, "
+                f"not {match['region']}/{match['service']}."
+            )
+        return match
 
 
 @dataclass(frozen=True)
@@ -141,7 +131,7 @@ class EventSignatureChain:
         date = envelope.headers.get(":date")
         signature = envelope.headers.get(":chunk-signature")
         if not isinstance(date, dt.datetime) or not isinstance(signature, bytes):
-            raise access_denied("InvalidSignatureException", "An event is not signed.")
+            raise _denied("An event is not signed.")
         string_to_sign = "\n".join(
             (
                 "AWS4-HMAC-SHA256-PAYLOAD",
@@ -153,9 +143,13 @@ class EventSignatureChain:
             )
         )
         if not hmac.compare_digest(_hmac(self._key, string_to_sign), signature):
-            raise access_denied("InvalidSignatureException", "An event's signature does not match.")
+            raise _denied("An event's signature does not match.")
         self._prior_signature = signature.hex()
         return envelope.payload
+
+
+def _denied(message: str, code: str = "InvalidSignatureException") -> ApiError:
+    return ApiError(code, HTTPStatus.FORBIDDEN, message)
 
 
 def _request_time(headers: Mapping[str, str], scope_date: str) -> dt.datetime:
@@ -163,23 +157,15 @@ def _request_time(headers: Mapping[str, str], scope_date: str) -> dt.datetime:
     try:
         signed_at = dt.datetime.strptime(text, _TIME_FORMAT).replace(tzinfo=dt.UTC)
     except ValueError:
-        raise access_denied(
-            "IncompleteSignatureException", f"X-Amz-Date is {text!r}, not like 20260131T235959Z."
-        ) from None
+        message = f"X-Amz-Date is {text!r}, not like 20260131T235959Z."
+        raise _denied(message, "IncompleteSignatureException") from None
     if not text.startswith(scope_date):
-        raise access_denied(
-            "InvalidSignatureException",
-            f"The credential's date {scope_date} is not that of X-Amz-Date, {text}.",
-        )
+        raise _denied(f"The credential's date {scope_date} is not that of X-Amz-Date, {text}.")
     return signed_at
 
 
 def _canonical_request(
-    method: str,
-    target: str,
-    headers: Mapping[str, str],
-    signed_names: list[str],
-    payload_hash: str,
+    method: str, target: str, headers: Mapping[str, str], signed_names: list[str], payload_hash: str
 ) -> str:
     path, _, query = target.partition("?")
     header_lines = "".join(

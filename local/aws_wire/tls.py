@@ -46,77 +46,55 @@ def _is_fresh(certificate_file: Path) -> bool:
 
 
 def _make_files(ca_file: Path, certificate_file: Path, key_file: Path) -> None:
-    ca_key = ec.generate_private_key(ec.SECP256R1())
-    ca_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Local stand-in CA")])
     # Python 3.13 verifies strictly: RFC 5280's key usage and key identifiers have to be there.
-    ca = (
-        _builder(ca_name, ca_name, ca_key)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_key_usage(signs_certificates=True), critical=True)
-        .sign(ca_key, hashes.SHA256())
-    )
+    ca_key = ec.generate_private_key(ec.SECP256R1())
     key = ec.generate_private_key(ec.SECP256R1())
+    ca_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Local stand-in CA")])
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    hosts = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    issuer_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key())
+    ca = _builder(ca_name, ca_name, ca_key, is_ca=True).sign(ca_key, hashes.SHA256())
     certificate = (
-        _builder(name, ca_name, key)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_key_usage(signs_certificates=False), critical=True)
+        _builder(name, ca_name, key, is_ca=False)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(
-            x509.SubjectAlternativeName(
-                [
-                    x509.DNSName("localhost"),
-                    x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
-                ]
-            ),
-            critical=False,
-        )
-        .add_extension(
-            x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key()),
-            critical=False,
-        )
+        .add_extension(x509.SubjectAlternativeName(hosts), critical=False)
+        .add_extension(issuer_key, critical=False)
         .sign(ca_key, hashes.SHA256())
     )
     ca_file.write_bytes(ca.public_bytes(serialization.Encoding.PEM))
-    _write_private(
-        key_file,
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        ),
-    )
+    pkcs8, plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    _write_private(key_file, key.private_bytes(serialization.Encoding.PEM, pkcs8, plain))
     # Last, since it is this one whose presence and date say that all three are there.
     certificate_file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
 
 def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, *, is_ca: bool
 ) -> x509.CertificateBuilder:
     now = dt.datetime.now(dt.UTC)
+    public_key = key.public_key()
+    unused = ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement")
+    usage = x509.KeyUsage(
+        digital_signature=not is_ca,
+        key_cert_sign=is_ca,
+        crl_sign=is_ca,
+        encipher_only=False,
+        decipher_only=False,
+        **dict.fromkeys(unused, False),
+    )
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(issuer)
-        .public_key(key.public_key())
+        .public_key(public_key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - _CLOCK_SKEW)
         .not_valid_after(now + _LIFETIME)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-    )
-
-
-def _key_usage(*, signs_certificates: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=not signs_certificates,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=signs_certificates,
-        crl_sign=signs_certificates,
-        encipher_only=False,
-        decipher_only=False,
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(public_key), critical=False)
+        .add_extension(
+            x509.BasicConstraints(ca=is_ca, path_length=0 if is_ca else None), critical=True
+        )
+        .add_extension(usage, critical=True)
     )
 
 

@@ -25,6 +25,7 @@ import sys
 import uuid
 from collections.abc import AsyncIterator
 from http import HTTPStatus
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.applications import Starlette
@@ -32,15 +33,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from local.aws_wire.control import ControlBody, ControlError, parse_body
 from local.aws_wire.errors import ApiError
 from local.aws_wire.event_stream import CONTENT_TYPE, Event, encode_event
+from local.aws_wire.serving import run_until_signalled, serve_app
 from local.aws_wire.sigv4 import Verifier
 from local.bedrock.replies import choose_reply, load_replies, tokens
-from local.control import ControlError, Nothing, Pace, Script, parse_body
-from local.listening import announce, stop_event
-from local.serving import serving
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 DEFAULT_FIRST_TOKEN_S = 0.4
 DEFAULT_TOKENS_PER_S = 12.0
@@ -58,7 +58,7 @@ class _Message(BaseModel):
 
 
 class _ConverseRequest(BaseModel):
-    """The part of Converse's body that decides the reply. boto3 has validated all of it."""
+    """What of Converse's body decides the reply. boto3 has validated all of it."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -71,6 +71,30 @@ class _ConverseRequest(BaseModel):
             if message.role == "user":
                 return " ".join(block.text for block in message.content)
         return ""
+
+
+class _Empty(ControlBody):
+    """The body of a route that takes none: `{}`."""
+
+
+class _Script(ControlBody):
+    """What the model says from now on.
+
+    Attributes:
+        text: Exactly this; None for the replies by keyword again.
+        error_after_tokens: After so many tokens the stream breaks with a
+            `modelStreamErrorException`; 0 refuses the request with `ThrottlingException`.
+    """
+
+    text: Annotated[str, Field(min_length=1)] | None = None
+    error_after_tokens: Annotated[int, Field(ge=0)] | None = None
+
+
+class _Pace(ControlBody):
+    """How fast the model writes; what is absent stays as it is."""
+
+    first_token_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    tokens_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
 
 
 class BedrockConverse:
@@ -93,7 +117,7 @@ class BedrockConverse:
         self._first_token_s = first_token_s
         self._tokens_per_s = tokens_per_s
         self._replies = load_replies()
-        self._script = Script()
+        self._script = _Script()
         self._released = asyncio.Event()
         self._released.set()
         self._stopping = asyncio.Event()
@@ -109,7 +133,7 @@ class BedrockConverse:
                 Route("/local/pace", self._set_pace, methods=["POST"]),
                 Route("/local/hold", self._hold, methods=["POST"]),
                 Route("/local/release", self._release, methods=["POST"]),
-                Route("/local/stats", self._stats, methods=["GET"]),
+                Route("/local/stats", self._counters, methods=["GET"]),
             ],
             exception_handlers={ApiError: _api_error, ControlError: _control_error},
         )
@@ -153,12 +177,12 @@ class BedrockConverse:
         """The events of one reply, each when it is due."""
         loop = asyncio.get_running_loop()
         started_s = loop.time()
-        pieces = tokens(text)
+        reply_tokens = tokens(text)
         self._streams_open += 1
         try:
             yield _event("messageStart", {"role": "assistant"})
             due_s = started_s + self._first_token_s
-            for index, piece in enumerate(pieces):
+            for index, token in enumerate(reply_tokens):
                 if index == error_after_tokens:
                     yield _exception("modelStreamErrorException", "The model stopped working.")
                     return
@@ -166,13 +190,13 @@ class BedrockConverse:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout_at(due_s):
                         await self._stopping.wait()
-                if index == len(pieces) - 1:
+                if index == len(reply_tokens) - 1:
                     await self._released.wait()
                 if self._stopping.is_set():
                     yield _exception("serviceUnavailableException", "The stand-in is stopping.")
                     return
                 yield _event(
-                    "contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": piece}}
+                    "contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": token}}
                 )
                 due_s += 1 / self._tokens_per_s
             yield _event("contentBlockStop", {"contentBlockIndex": 0})
@@ -182,8 +206,8 @@ class BedrockConverse:
                 {
                     "usage": {
                         "inputTokens": 1,
-                        "outputTokens": len(pieces),
-                        "totalTokens": 1 + len(pieces),
+                        "outputTokens": len(reply_tokens),
+                        "totalTokens": 1 + len(reply_tokens),
                     },
                     "metrics": {"latencyMs": round((loop.time() - started_s) * 1000)},
                 },
@@ -192,11 +216,11 @@ class BedrockConverse:
             self._streams_open -= 1
 
     async def _set_script(self, request: Request) -> Response:
-        self._script = parse_body(Script, await request.body())
+        self._script = parse_body(_Script, await request.body())
         return JSONResponse(self._script.model_dump())
 
     async def _set_pace(self, request: Request) -> Response:
-        pace = parse_body(Pace, await request.body())
+        pace = parse_body(_Pace, await request.body())
         if pace.first_token_s is not None:
             self._first_token_s = pace.first_token_s
         if pace.tokens_per_s is not None:
@@ -206,16 +230,16 @@ class BedrockConverse:
         )
 
     async def _hold(self, request: Request) -> Response:
-        parse_body(Nothing, await request.body())
+        parse_body(_Empty, await request.body())
         self._released.clear()
         return JSONResponse({"held": True})
 
     async def _release(self, request: Request) -> Response:
-        parse_body(Nothing, await request.body())
+        parse_body(_Empty, await request.body())
         self._released.set()
         return JSONResponse({"held": False})
 
-    async def _stats(self, request: Request) -> Response:
+    async def _counters(self, request: Request) -> Response:
         return JSONResponse(
             {
                 "requests": self._requests,
@@ -228,7 +252,7 @@ class BedrockConverse:
 
 async def _api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)
-    _log.info("refused %s: %s", request.url.path, error)
+    logger.info("refused %s: %s", request.url.path, error)
     return Response(error.body, error.status, error.headers)
 
 
@@ -255,7 +279,7 @@ async def run_bedrock(
     stand_in: BedrockConverse, host: str = "127.0.0.1", port: int = 0
 ) -> AsyncIterator[int]:
     """Serve until the end of the block; the value is the port."""
-    async with serving(stand_in.app, host, port) as bound_port:
+    async with serve_app(stand_in.app, host, port) as bound_port:
         try:
             yield bound_port
         finally:
@@ -279,14 +303,13 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     if (options.access_key_id is None) != (options.secret_access_key is None):
         parser.error("--access-key-id and --secret-access-key go together")
     try:
-        Pace(first_token_s=options.first_token_s, tokens_per_s=options.tokens_per_s)
+        _Pace(first_token_s=options.first_token_s, tokens_per_s=options.tokens_per_s)
     except ValidationError as error:
         parser.error(str(error))
     return options
 
 
-async def _main(options: argparse.Namespace) -> None:
-    stop = stop_event()
+def _serving(options: argparse.Namespace) -> contextlib.AbstractAsyncContextManager[int]:
     verifier = None
     if options.access_key_id is not None:
         verifier = Verifier(
@@ -295,11 +318,10 @@ async def _main(options: argparse.Namespace) -> None:
     stand_in = BedrockConverse(
         verifier=verifier, first_token_s=options.first_token_s, tokens_per_s=options.tokens_per_s
     )
-    async with run_bedrock(stand_in, options.host, options.port) as port:
-        announce(options.host, port)
-        await stop.wait()
+    return run_bedrock(stand_in, options.host, options.port)
 
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
-    asyncio.run(_main(_options(sys.argv[1:])))
+    options = _options(sys.argv[1:])
+    asyncio.run(run_until_signalled(_serving(options), options.host))

@@ -35,11 +35,11 @@ def tokens(text: str) -> list[str]:
 
     The tokens together are the text.
     """
-    pieces: list[str] = []
+    cut: list[str] = []
     for word in re.findall(r"\s*\S+|\s+$", text):
         if len(word) > _LONG_WORD_CHARACTERS:
             middle = len(word) // 2
-            pieces += [word[:middle], word[middle:]]
+            cut += [word[:middle], word[middle:]]
         else:
-            pieces.append(word)
-    return pieces
+            cut.append(word)
+    return cut

@@ -14,7 +14,7 @@ from local.aws_wire.http1_server import MAX_BODY_BYTES, HttpRequest, HttpRespons
 from local.aws_wire.sigv4 import Verifier
 from local.sagemaker.settings import RouterSettings, find_endpoint, model_error
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _ROUTE = re.compile(r"/endpoints/([^/?]+)/invocations")
 _MAX_ORIGINAL_MESSAGE_CHARACTERS = 1024
@@ -47,7 +47,7 @@ class BatchInvocations:
         try:
             return await self._invoke(request)
         except ApiError as error:
-            _log.info("refused %s: %s", request.target, error)
+            logger.info("refused %s: %s", request.target, error)
             return HttpResponse(error.status, error.headers, error.body)
 
     async def _invoke(self, request: HttpRequest) -> HttpResponse:

@@ -37,7 +37,7 @@ from local.sagemaker.container_socket import (
 from local.sagemaker.payload_parts import FramesToParts, PartsToFrames, PayloadPartError
 from local.sagemaker.settings import Endpoint, RouterSettings, find_endpoint, model_error
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _ROUTE = re.compile(r"/endpoints/([^/?]+)/invocations-bidirectional-stream")
 _DEFAULT_PATH = "/invocations-bidirectional-stream"
@@ -112,7 +112,7 @@ class BidirectionalStreams:
             chain, url = self._accept(stream)
             container = await _connect(url)
         except ApiError as error:
-            _log.info("refused %s: %s", stream.headers.get(":path"), error)
+            logger.info("refused %s: %s", stream.headers.get(":path"), error)
             await stream.send_headers(error.status, error.headers)
             await stream.send(error.body, end=True)
             return
@@ -132,7 +132,7 @@ class BidirectionalStreams:
             await _Relay(self._settings, stream, container, chain).run()
             await stream.send(b"", end=True)
         except StreamFailure as failure:
-            _log.info("stream %d failed: %s", stream.stream_id, failure.message)
+            logger.info("stream %d failed: %s", stream.stream_id, failure.message)
             await stream.send(encode_event(failure.event()), end=True)
         finally:
             self.open -= 1
@@ -216,9 +216,7 @@ class _Relay:
             # The first task to end, in whichever way, ends the session; the client's half-close
             # does so by the container's answer to it.
             done, _ = await asyncio.wait(
-                tasks,
-                timeout=self._settings.max_session_s,
-                return_when=asyncio.FIRST_COMPLETED,
+                tasks, timeout=self._settings.max_session_s, return_when=asyncio.FIRST_COMPLETED
             )
             for task in done:
                 task.result()

@@ -52,10 +52,7 @@ class ContainerSocket:
     """
 
     def __init__(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        protocol: ClientProtocol,
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, protocol: ClientProtocol
     ) -> None:
         self._reader = reader
         self._writer = writer

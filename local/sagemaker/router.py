@@ -20,27 +20,39 @@ import sys
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 from pathlib import Path
+from typing import Literal
 
 import httpx
 from pydantic import ValidationError
 
+from local.aws_wire.control import ControlBody, ControlError, parse_body
 from local.aws_wire.errors import ApiError
 from local.aws_wire.http1_server import HttpRequest, HttpResponse, serve_http1
 from local.aws_wire.http2_server import Http2ServerConnection
+from local.aws_wire.serving import run_until_signalled
 from local.aws_wire.sigv4 import Verifier
 from local.aws_wire.tls import make_tls
-from local.control import ControlError, Fault, parse_body
-from local.listening import announce, stop_event
 from local.sagemaker.batch_invocations import BatchInvocations
 from local.sagemaker.bidirectional_stream import BidirectionalStreams, StreamFailure
 from local.sagemaker.settings import RouterSettings
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _OPEN_ERRORS = {
     "InternalServerError": HTTPStatus.INTERNAL_SERVER_ERROR,
     "ServiceUnavailableError": HTTPStatus.SERVICE_UNAVAILABLE,
 }
+
+
+class _Fault(ControlBody):
+    """What the next bidirectional stream fails with."""
+
+    error: Literal[
+        "InternalServerError",
+        "ServiceUnavailableError",
+        "InternalStreamFailure",
+        "ModelStreamError",
+    ]
 
 
 class SageMakerRouter:
@@ -70,7 +82,7 @@ class SageMakerRouter:
         return f"https://{self._settings.host}:{self.port}"
 
     @property
-    def stats(self) -> dict[str, int]:
+    def counters(self) -> dict[str, int]:
         """How many streams were and are open, and how many batch requests were forwarded."""
         return {
             "streams_opened": self._streams.opened,
@@ -110,12 +122,12 @@ class SageMakerRouter:
     def _connection_ended(self, task: asyncio.Task[None]) -> None:
         self._connections.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            _log.error("a connection's handler failed", exc_info=error)
+            logger.error("a connection's handler failed", exc_info=error)
 
     async def _handle_http1(self, request: HttpRequest) -> HttpResponse:
         match request.method, request.target:
             case "GET", "/local/stats":
-                return _json_response(HTTPStatus.OK, self.stats)
+                return _json_response(HTTPStatus.OK, self.counters)
             case "POST", "/local/fault":
                 return self._set_fault(request.body)
             case _:
@@ -123,7 +135,7 @@ class SageMakerRouter:
 
     def _set_fault(self, body: bytes) -> HttpResponse:
         try:
-            name = parse_body(Fault, body).error
+            name = parse_body(_Fault, body).error
         except ControlError as error:
             return _json_response(HTTPStatus.BAD_REQUEST, {"error": str(error)})
         message = "a test asked for this error"
@@ -190,14 +202,14 @@ def _settings(arguments: list[str]) -> RouterSettings:
         parser.error(str(error))
 
 
-async def _main(settings: RouterSettings) -> None:
-    stop = stop_event()
+@contextlib.asynccontextmanager
+async def _serving(settings: RouterSettings) -> AsyncIterator[int]:
     async with run_router(settings) as router:
-        announce(settings.host, router.port)
-        await stop.wait()
+        yield router.port
 
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    asyncio.run(_main(_settings(sys.argv[1:])))
+    options = _settings(sys.argv[1:])
+    asyncio.run(run_until_signalled(_serving(options), options.host))

@@ -84,9 +84,7 @@ def find_endpoint(
     variant = headers.get("x-amzn-sagemaker-target-variant", settings.variant)
     if variant != settings.variant:
         raise ApiError(
-            error_code,
-            HTTPStatus.BAD_REQUEST,
-            f"Variant {variant} of endpoint {name} not found.",
+            error_code, HTTPStatus.BAD_REQUEST, f"Variant {variant} of endpoint {name} not found."
         )
     return endpoint
 

@@ -16,11 +16,24 @@ import pytest_asyncio
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection
 
-from local.agent_client import AgentSocket, Event, ask_sse
 from local.bedrock.converse import BedrockConverse, run_bedrock
 from local.sagemaker.router import SageMakerRouter, run_router
 from local.sagemaker.settings import Endpoint, RouterSettings
 from tests.scripted_container import Container, complete, run_container, speak, start
+from voice_agent_client import (
+    AgentConnection,
+    AgentEnd,
+    AgentStart,
+    Audio,
+    AudioStreamEnd,
+    ErrorEvent,
+    Event,
+    Interrupted,
+    Sentence,
+    TextDelta,
+    Words,
+    ask_sse,
+)
 
 ROOT = Path(__file__).parents[2]
 REPLY = "The first sentence is here. The second one follows it. And this is the third."
@@ -55,7 +68,7 @@ class Agent:
 
     @property
     def streams_opened(self) -> int:
-        return self.router.stats["streams_opened"]
+        return self.router.counters["streams_opened"]
 
     async def bedrock_stats(self) -> dict[str, Any]:
         async with httpx.AsyncClient(base_url=self.bedrock_url, trust_env=False) as http:
@@ -153,45 +166,54 @@ def own_agent(tmp_path: Path):
     return run
 
 
-async def turn(socket: AgentSocket, prompt: str = "Hello?", **settings: Any) -> list[Event]:
+async def turn(socket: AgentConnection, prompt: str = "Hello?", **settings: Any) -> list[Event]:
     async with aclosing(socket.ask(prompt, **settings)) as events:
         return [event async for event in events]
 
 
+async def until_agent_end(ws: ClientConnection) -> list[dict[str, Any]]:
+    """The events as they are on the wire, audio left out."""
+    events: list[dict[str, Any]] = []
+    while not events or events[-1]["type"] != "agent_end":
+        frame = await ws.recv()
+        if isinstance(frame, str):
+            events.append(json.loads(frame))
+    return events
+
+
 def kinds(events: list[Event]) -> list[str]:
-    return [event["type"] for event in events]
+    return [event.type for event in events]
 
 
 async def test_a_turn_has_its_events_in_order(agent) -> None:
     """A client plays and shows by this order: start before audio, a sentence before its audio."""
-    async with AgentSocket(agent.url) as socket:
+    async with AgentConnection(agent.url) as socket:
         events = await turn(socket, request_id="first")
-    assert {event["request_id"] for event in events if event["type"] != "audio"} == {"first"}
-    written = [event for event in events if event["type"] == "text_delta"]
-    assert "".join(event["text"] for event in written) == REPLY
-    assert [event["seq"] for event in written] == list(range(len(written)))
-    spoken = [e for e in events if e["type"] not in ("text_delta", "agent_start", "agent_end")]
+    assert {event.request_id for event in events if not isinstance(event, Audio)} == {"first"}
+    written = [event for event in events if isinstance(event, TextDelta)]
+    assert "".join(event.text for event in written) == REPLY
+    assert [event.seq for event in written] == list(range(len(written)))
+    spoken = [e for e in events if not isinstance(e, TextDelta | AgentStart | AgentEnd)]
     assert kinds(spoken) == (
         ["audio_stream_start"]
         + ["sentence", *["audio"] * 5] * 2
         + ["sentence", *["audio"] * 5, "audio_stream_end"]
     )
-    sentences = [event for event in spoken if event["type"] == "sentence"]
-    assert " ".join(event["text"] for event in sentences) == REPLY
-    starts = [event["start_s"] for event in sentences]
+    sentences = [event for event in spoken if isinstance(event, Sentence)]
+    assert " ".join(event.text for event in sentences) == REPLY
+    starts = [event.start_s for event in sentences]
     assert starts[0] == 0
     assert starts == sorted(set(starts))
-    audio_bytes = sum(len(event["data"]) for event in spoken if event["type"] == "audio")
-    assert spoken[-1]["duration_s"] == audio_bytes / 48_000
-    assert spoken[-1]["total_chunks"] == 15
-    metrics = events[-1]["metrics"]
-    assert (kinds(events)[0], kinds(events)[-1]) == ("agent_start", "agent_end")
-    assert metrics["streams_opened"] == 1
-    assert [sentence["text"] for sentence in metrics["sentences"]] == [
-        event["text"] for event in sentences
-    ]
-    assert metrics["ttft_s"] <= metrics["first_sentence_s"] <= metrics["ttfa_s"]
-    assert metrics["ttfa_s"] <= metrics["total_s"]
+    audio_bytes = sum(len(event.data) for event in spoken if isinstance(event, Audio))
+    assert isinstance(spoken[-1], AudioStreamEnd)
+    assert spoken[-1].duration_s == audio_bytes / 48_000
+    assert spoken[-1].total_chunks == 15
+    assert kinds(events)[0] == "agent_start"
+    assert isinstance(events[-1], AgentEnd)
+    metrics = events[-1].metrics
+    assert metrics.streams_opened == 1
+    assert [sentence.text for sentence in metrics.sentences] == [event.text for event in sentences]
+    assert metrics.ttft_s <= metrics.first_sentence_s <= metrics.ttfa_s <= metrics.total_s
 
 
 async def test_words_have_their_times_in_the_replys_audio(agent) -> None:
@@ -208,12 +230,12 @@ async def test_words_have_their_times_in_the_replys_audio(agent) -> None:
         await complete(ws, message["request_id"])
 
     agent.container.behaviour = timed
-    async with AgentSocket(agent.url) as socket:
+    async with AgentConnection(agent.url) as socket:
         events = await turn(socket, timestamps=True)
         assert "words" not in kinds(await turn(socket))
-    told = [word for event in events if event["type"] == "words" for word in event["words"]]
-    assert " ".join(word["text"] for word in told) == REPLY
-    assert [round(word["start_s"], 4) for word in told] == [n / 10 for n in range(len(told))]
+    heard = [word for event in events if isinstance(event, Words) for word in event.words]
+    assert " ".join(word.text for word in heard) == REPLY
+    assert [round(word.start_s, 4) for word in heard] == [n / 10 for n in range(len(heard))]
     spoken = [kind for kind in kinds(events) if kind in ("sentence", "words", "audio")]
     assert spoken[:5] == ["sentence", "words", "audio", "words", "audio"]
 
@@ -244,15 +266,16 @@ BAD_FRAMES: list[tuple[str | bytes, str, str]] = [
 async def test_bad_frames_are_answered_and_the_socket_lives(agent) -> None:
     """One bad frame must not cost a user the conversation, nor reach model or speech."""
     before = (await agent.bedrock_stats())["requests"]
-    async with AgentSocket(agent.url) as socket:
+    async with agent.socket() as ws:
         for frame, code, word in BAD_FRAMES:
-            await socket.send(frame)
-            event = await socket.receive()
+            await ws.send(frame)
+            event = json.loads(await ws.recv())
             assert (event["type"], event["code"]) == ("error", code), frame[:60]
             assert word in event["message"], (frame[:60], event["message"])
             assert len(event["message"]) < 300
         assert (await agent.bedrock_stats())["requests"] == before
-        assert kinds(await turn(socket))[-1] == "agent_end"
+        await ws.send('{"type": "prompt", "prompt": "Hello?"}')
+        assert (await until_agent_end(ws))[0]["type"] == "agent_start"
 
 
 async def test_bad_invocations_are_answered_as_events(agent) -> None:
@@ -274,7 +297,7 @@ async def test_bad_invocations_are_answered_as_events(agent) -> None:
 
 async def test_ping_answers_while_a_reply_runs(agent) -> None:
     """AgentCore takes an agent that does not answer /ping for dead; /ws shares its loop."""
-    async with AgentSocket(agent.url) as socket:
+    async with AgentConnection(agent.url) as socket:
         await agent.bedrock("hold")
         seen: list[Event] = []
         async with (
@@ -283,7 +306,7 @@ async def test_ping_answers_while_a_reply_runs(agent) -> None:
         ):
             async for event in events:
                 seen.append(event)
-                if event["type"] == "audio":
+                if isinstance(event, Audio):
                     # The reply cannot end before the release, so this answer came during it.
                     answer = await http.get(agent.url + "/ping")
                     assert answer.status_code == 200
@@ -366,34 +389,35 @@ async def test_an_interrupt_right_behind_its_prompt_finds_it(agent) -> None:
 
     Nor may forgetting a reply that was never heard take the turn before it along.
     """
-    async with AgentSocket(agent.url) as socket:
-        await turn(socket)
+    async with agent.socket() as ws:
+        await ws.send('{"type": "prompt", "prompt": "Hello?"}')
+        await until_agent_end(ws)
         await agent.bedrock("hold")
         for n in range(20):
             prompt = {"type": "prompt", "prompt": "Hello?", "request_id": str(n)}
-            await socket.send(json.dumps(prompt))
-            await socket.send('{"type": "interrupt", "played_s": 0}')
-            seen: list[Event] = []
-            while not seen or seen[-1]["type"] != "agent_end":
-                seen.append(await socket.receive())
+            await ws.send(json.dumps(prompt))
+            await ws.send('{"type": "interrupt", "played_s": 0}')
+            seen = await until_agent_end(ws)
             assert seen[0]["type"] == "agent_start"
-            assert kinds(seen)[-2:] == ["interrupted", "agent_end"]
-            assert {event["request_id"] for event in seen if event["type"] != "audio"} == {str(n)}
+            assert [event["type"] for event in seen][-2:] == ["interrupted", "agent_end"]
+            assert {event["request_id"] for event in seen} == {str(n)}
         await agent.bedrock("release")
-        await turn(socket)
+        await ws.send('{"type": "prompt", "prompt": "Hello?"}')
+        await until_agent_end(ws)
         assert (await agent.bedrock_stats())["last_message_count"] == 3
 
 
 async def test_interrupt_after_the_last_audio_was_sent(agent) -> None:
     """Audio arrives faster than it plays: the listener breaks in after agent_end."""
-    async with AgentSocket(agent.url) as socket:
+    async with AgentConnection(agent.url) as socket:
         events = await turn(socket)
-        duration_s = next(e for e in events if e["type"] == "audio_stream_end")["duration_s"]
+        duration_s = next(e for e in events if isinstance(e, AudioStreamEnd)).duration_s
         for played_s, heard in [(duration_s, REPLY), (0.0, "")]:
-            await socket.send(json.dumps({"type": "interrupt", "played_s": played_s}))
+            await socket.interrupt(played_s)
             event = await socket.receive()
-            assert (event["type"], event["heard_text"]) == ("interrupted", heard)
-            assert event["request_id"] == events[0]["request_id"]
+            assert isinstance(event, Interrupted)
+            assert event.heard_text == heard
+            assert event.request_id == events[0].request_id
         await turn(socket)
         assert (await agent.bedrock_stats())["last_message_count"] == 1
 
@@ -422,7 +446,7 @@ async def listening(agent: Agent, transport: str) -> AsyncIterator[None]:
             yield
     else:
         async with aclosing(ask_sse(agent.url, "Hello?")) as events:
-            while (await anext(events))["type"] != "audio":
+            while not isinstance(await anext(events), Audio):
                 continue
             yield
 
@@ -444,7 +468,7 @@ async def test_a_client_that_leaves_stops_its_reply(agent, transport: str) -> No
     assert [m["type"] for m in agent.container.received[-2:]] == ["cancel", "close"]
     await agent.bedrock("release")
     agent.container.behaviour = speak
-    async with AgentSocket(agent.url) as socket:
+    async with AgentConnection(agent.url) as socket:
         assert kinds(await turn(socket))[-1] == "agent_end"
 
 
@@ -458,12 +482,12 @@ async def test_invocations_of_one_session_share_stream_and_history(agent) -> Non
             body = {"prompt": "Hello?"}
             answer = await http.post(url, json=body, headers=header, timeout=LIMIT_S)
             events = [json.loads(e.removeprefix("data: ")) for e in answer.text.split("\n\n")[:-1]]
-            assert kinds(events)[-1] == "agent_end"
+            assert events[-1]["type"] == "agent_end"
             assert events[-1]["metrics"]["streams_opened"] == 1
             assert (await agent.bedrock_stats())["last_message_count"] == 2 * n + 1
         assert agent.streams_opened == before + 1
         async with aclosing(ask_sse(agent.url, "Hello?")) as events:
-            assert [event async for event in events][-1]["type"] == "agent_end"
+            assert [event async for event in events][-1].type == "agent_end"
         assert (await agent.bedrock_stats())["last_message_count"] == 1
         assert agent.streams_opened == before + 2
 
@@ -482,12 +506,12 @@ async def test_an_idle_session_is_closed(own_agent) -> None:
 
 async def test_bedrock_breaking_off_is_reported_and_the_next_turn_works(agent) -> None:
     """Half a reply that ends without an error passes for the whole of it."""
-    async with AgentSocket(agent.url) as socket:
+    async with AgentConnection(agent.url) as socket:
         await agent.bedrock("script", {"text": REPLY, "error_after_tokens": 4})
         events = await turn(socket)
-        (error,) = [event for event in events if event["type"] == "error"]
-        assert error["code"] == "bedrock"
-        assert "Bedrock" in error["message"]
+        (error,) = [event for event in events if isinstance(event, ErrorEvent)]
+        assert error.code == "bedrock"
+        assert "Bedrock" in error.message
         assert kinds(events)[-1] == "agent_end"
         await agent.bedrock("script", {"text": REPLY})
         assert "error" not in kinds(await turn(socket))
@@ -496,7 +520,7 @@ async def test_bedrock_breaking_off_is_reported_and_the_next_turn_works(agent) -
 
 async def test_a_sentence_without_words_is_not_sent(agent) -> None:
     """The container refuses text it cannot read; an emoji must not end the turn."""
-    async with AgentSocket(agent.url) as socket:
+    async with AgentConnection(agent.url) as socket:
         await agent.bedrock("script", {"text": "Well done! 😊🎉 See you soon."})
         events = await turn(socket)
         assert "error" not in kinds(events)
@@ -507,7 +531,7 @@ async def test_a_sentence_without_words_is_not_sent(agent) -> None:
 async def test_sentences_end_as_they_do_in_the_voices_language(agent) -> None:
     """By English rules a Japanese reply is one sentence, spoken only when it is all written."""
     await agent.bedrock("script", {"text": "港の朝は早い。船が出て行く。"})
-    async with AgentSocket(agent.url) as socket:
+    async with AgentConnection(agent.url) as socket:
         await turn(socket, voice="jf_alpha")
     spoken = [message["text"] for message in agent.container.received if "text" in message]
     assert spoken == ["港の朝は早い。", "船が出て行く。"]
@@ -518,7 +542,7 @@ async def test_the_first_chunk_may_be_a_clause(own_agent) -> None:
     text = "When the tide turns in the evening, the boats come home. Then all is quiet."
     async with own_agent(VOICE_AGENT_FIRST_CHUNK="clause") as agent:
         await agent.bedrock("script", {"text": text})
-        async with AgentSocket(agent.url) as socket:
+        async with AgentConnection(agent.url) as socket:
             await turn(socket)
         spoken = [message["text"] for message in agent.container.received if "text" in message]
         assert spoken[0] == "When the tide turns in the evening,"

@@ -129,7 +129,7 @@ def test_say_with_an_unknown_voice_says_which_exist(run, tmp_path: Path) -> None
 def test_say_interrupted_leaves_nothing(
     run, tmp_path: Path, monkeypatch, moment: str, sent: list[signal.Signals], code: int
 ) -> None:
-    """Parts live in sessions of their own, so nothing ends them but the command itself.
+    """Processes live in sessions of their own, so nothing ends them but the command itself.
 
     An impatient second Ctrl-C must not end the ending, with tracebacks and files left.
     """
@@ -161,7 +161,7 @@ def test_say_killed_leaves_no_process(run) -> None:
 
 
 def test_say_reports_an_agent_that_dies(run) -> None:
-    """The reader learns which part went, in one line, with an exit code."""
+    """The reader learns which process went, in one line, with an exit code."""
     command = run(*python("say", "Tell me about the harbor."))
     pid = int(command.wait_for(r"agent ready \(pid (\d+)")[1])
     command.wait_for(r"agent  \S+")
@@ -172,8 +172,8 @@ def test_say_reports_an_agent_that_dies(run) -> None:
     assert command.left_behind() == []
 
 
-def test_serve_lists_its_addresses_and_starts_dead_parts_again(run, tmp_path: Path) -> None:
-    """Programs read the file; a crash of one part must not end an evening's work."""
+def test_serve_lists_its_addresses_and_starts_dead_processes_again(run, tmp_path: Path) -> None:
+    """Programs read the file; a crash of one process must not end an evening's work."""
     figures = tmp_path / "where.json"
     command = run("make", "serve", f"JSON={figures}")
     command.wait_for("Serving")

@@ -8,6 +8,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 
 import boto3
@@ -19,12 +20,13 @@ from moto.server import ThreadedMotoServer
 from local.aws_wire.sigv4 import Verifier
 from local.sagemaker.router import run_router
 from local.sagemaker.settings import RouterSettings
-from local.supervisor import ROOT, Stack
-from ops.agentcore import AgentRuntime, new_session_id
+from local.supervisor import ROOT, Supervisor
+from ops.agentcore import agent_address
 from ops.aws import Account
 from stacks.settings import load
 from tests.agentcore_front import Front, serving
 from tests.control_plane import deploy
+from voice_agent_client import AgentConnection, AgentEnd, Audio, ask_sse
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
 
@@ -60,8 +62,8 @@ async def deployed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[De
     moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     moto.start()
     try:
-        async with Stack(print, bedrock_arguments=FAST) as stack:
-            where = stack.addresses
+        async with Supervisor(print, bedrock_arguments=FAST) as supervisor:
+            where = supervisor.addresses
             async with httpx.AsyncClient(base_url=where.bedrock_url) as bedrock:
                 (await bedrock.post("/local/script", json={"text": REPLY})).raise_for_status()
             keys = {
@@ -144,8 +146,11 @@ async def test_a_token_opens_both_ways_where_signatures_do_not(deployed: Deploye
     """With JWT authorization AgentCore refuses a signed request, however good."""
     runtime = await asyncio.to_thread(deployed.account.runtime)
     assert runtime is not None
-    agent = AgentRuntime(deployed.account, runtime["agentRuntimeArn"], token=TOKEN)
-    for ask in (agent.ask_sse, agent.ask_ws):
-        events = await asyncio.to_thread(lambda ask=ask: list(ask("Hello.", new_session_id())))
-        assert events[-1]["type"] == "agent_end"
-        assert any(event["type"] == "audio" for event in events)
+    arn = runtime["agentRuntimeArn"]
+    over_sse = ask_sse(agent_address(deployed.account, arn, token=TOKEN), "Hello.")
+    async with AgentConnection(agent_address(deployed.account, arn, token=TOKEN)) as agent:
+        for asked in (over_sse, agent.ask("Hello.")):
+            async with aclosing(asked):
+                events = [event async for event in asked]
+            assert isinstance(events[-1], AgentEnd)
+            assert any(isinstance(event, Audio) for event in events)

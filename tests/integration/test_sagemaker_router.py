@@ -218,7 +218,7 @@ async def test_thirty_two_streams_at_once_do_not_mix(router: SageMakerRouter) ->
     async with client(router) as sdk, asyncio.TaskGroup() as group:
         for number in range(32):
             group.create_task(talk(sdk, number))
-    assert router.stats["streams_opened"] == 32
+    assert router.counters["streams_opened"] == 32
 
 
 async def test_path_query_and_variant(router: SageMakerRouter, container: EchoContainer) -> None:
@@ -291,7 +291,7 @@ async def test_an_unknown_endpoint_or_variant_is_an_input_error(router: SageMake
             await open_stream(sdk, "nobody")
         with pytest.raises(models.InputValidationError, match="Variant canary"):
             await open_stream(sdk, target_variant="canary")
-    assert router.stats["streams_opened"] == 0
+    assert router.counters["streams_opened"] == 0
 
 
 async def test_an_image_without_the_label_is_an_input_error(router: SageMakerRouter) -> None:
@@ -382,7 +382,7 @@ async def test_half_closing_closes_the_container(
         assert await s.receive() is None
     await container.until(lambda: bool(container.closes))
     assert container.closes[0].code == 1000
-    assert router.stats["streams_open"] == 0
+    assert router.counters["streams_open"] == 0
 
 
 async def test_a_client_that_vanishes_closes_the_container_with_1001(
@@ -392,10 +392,10 @@ async def test_a_client_that_vanishes_closes_the_container_with_1001(
     async with stream(router) as s:
         await s.send("hello")
         await s.receive()
-        assert router.stats["streams_open"] == 1
+        assert router.counters["streams_open"] == 1
     await container.until(lambda: bool(container.closes))
     assert container.closes[0].code == 1001
-    assert router.stats["streams_open"] == 0
+    assert router.counters["streams_open"] == 0
 
 
 class TamperingTransport(H2Transport):
@@ -541,7 +541,7 @@ async def test_stopping_the_router_leaves_no_stream(
                 await s.receive()
             assert isinstance(error.value.__cause__, ConnectionLostError)
             await container.until(lambda: bool(container.closes))
-    assert router.stats["streams_open"] == 0
+    assert router.counters["streams_open"] == 0
 
 
 # The batch route
@@ -626,7 +626,7 @@ async def test_boto3_gets_the_containers_answer(batch_router: SageMakerRouter) -
         "content-type": "application/json",
         "authorization": None,  # credentials go no further than the router
     }
-    assert batch_router.stats["requests"] == 1
+    assert batch_router.counters["requests"] == 1
 
 
 @pytest.mark.parametrize("status", [400, 503])

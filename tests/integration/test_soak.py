@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from local.agent_client import AgentSocket
-from local.supervisor import Stack
+from local.supervisor import Supervisor
+from voice_agent_client import AgentConnection, ErrorEvent
 
 pytestmark = [
     pytest.mark.soak,
@@ -25,58 +25,58 @@ LOSSES = 30
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def stack():
-    async with Stack(print, bedrock_arguments=FAST) as running:
+async def supervisor():
+    async with Supervisor(print, bedrock_arguments=FAST) as running:
         yield running
 
 
-def resident_kib(stack: Stack, name: str) -> int:
-    status = Path(f"/proc/{stack.parts[name].pid}/status").read_text()
+def resident_kib(supervisor: Supervisor, name: str) -> int:
+    status = Path(f"/proc/{supervisor.processes[name].pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0])
 
 
-async def test_memory_stays_flat_over_a_long_conversation(stack: Stack) -> None:
+async def test_memory_stays_flat_over_a_long_conversation(supervisor: Supervisor) -> None:
     """Audio, history or tasks that are kept after a turn fill an instance within a day."""
     names = ("container", "sagemaker", "agent")
     before: dict[str, int] = {}
-    async with AgentSocket(stack.addresses.agent_url) as socket:
+    async with AgentConnection(supervisor.addresses.agent_url) as agent:
         for turn in range(TURNS):
-            async with aclosing(socket.ask(PROMPTS[turn % len(PROMPTS)])) as events:
-                kinds = [event["type"] async for event in events]
+            async with aclosing(agent.ask(PROMPTS[turn % len(PROMPTS)])) as events:
+                kinds = [event.type async for event in events]
             assert "error" not in kinds
             if turn == WARM_UP_TURNS:
-                before = {name: resident_kib(stack, name) for name in names}
+                before = {name: resident_kib(supervisor, name) for name in names}
     for name in names:
-        assert resident_kib(stack, name) <= before[name] * MAX_GROWTH, name
+        assert resident_kib(supervisor, name) <= before[name] * MAX_GROWTH, name
 
 
-async def test_every_loss_at_any_moment_is_reported_and_survived(stack: Stack) -> None:
-    """A part can go at any step of a turn: each must be named in time, and none may stick."""
+async def test_every_loss_at_any_moment_is_reported_and_survived(supervisor: Supervisor) -> None:
+    """A process can go at any step of a turn: each must be named in time, and none may stick."""
     chance = random.Random(20_261_130)
     for _ in range(LOSSES):
         name = chance.choice(["container", "sagemaker", "bedrock"])
-        part = stack.parts[name]
+        process = supervisor.processes[name]
         moment = chance.randrange(40)
         errors: list[str] = []
-        async with AgentSocket(stack.addresses.agent_url) as socket:
+        async with AgentConnection(supervisor.addresses.agent_url) as agent:
             seen, killed = 0, False
-            async with aclosing(socket.ask(PROMPTS[0])) as events, asyncio.timeout(120) as limit:
+            async with aclosing(agent.ask(PROMPTS[0])) as events, asyncio.timeout(120) as limit:
                 async for event in events:
                     seen += 1
                     if seen == moment:
                         killed = True
-                        part.kill()
+                        process.kill()
                         # What was already on its way may still end the reply well.
                         limit.reschedule(asyncio.get_running_loop().time() + 60)
-                    if event["type"] == "error":
-                        errors.append(event["code"])
+                    if isinstance(event, ErrorEvent):
+                        errors.append(event.code)
             if killed:  # the reply may have ended before the process had
-                await part.wait()
-                await part.start()
-                await stack.ready(name)
+                await process.wait()
+                await process.start()
+                await supervisor.ready(name)
             allowed = {"speech_container", "speech_connection", "bedrock"}
             assert set(errors) <= allowed, (name, moment)
-            async with aclosing(socket.ask(PROMPTS[1])) as events:
-                kinds = [event["type"] async for event in events]
+            async with aclosing(agent.ask(PROMPTS[1])) as events:
+                kinds = [event.type async for event in events]
             assert "error" not in kinds, (name, moment)
             assert "audio" in kinds, (name, moment)

@@ -113,7 +113,7 @@ async def test_pipelined_sentences_are_answered_in_order_over_one_stream(running
         for n, utterance in enumerate(utterances[1:], 1):
             assert await audio_of(utterance) == [b"one", b"two", str(n).encode()]
         assert session.streams_opened == 1
-        assert setup.router.stats["streams_opened"] == 1
+        assert setup.router.counters["streams_opened"] == 1
         assert [m["request_id"] for m in setup.container.received] == [f"t.{n}" for n in range(20)]
 
 

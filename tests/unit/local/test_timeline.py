@@ -1,28 +1,42 @@
 """The client's timeline: what `say` prints and writes."""
 
-from local.timeline import Timeline
+from local.timeline import ReplyTimeline
+from voice_agent_client import (
+    AgentEnd,
+    AgentStart,
+    Audio,
+    AudioStreamStart,
+    ErrorEvent,
+    Metrics,
+    Sentence,
+    SentenceMetrics,
+    TextDelta,
+)
 
 SECOND = b"\0\0" * 24_000
-METRICS = {
-    "first_sentence_s": 0.9,
-    "streams_opened": 1,
-    "sentences": [{"seq": 0, "sent_s": 1.0}, {"seq": 1, "sent_s": 2.0}],
-}
+METRICS = Metrics(
+    first_sentence_s=0.9,
+    streams_opened=1,
+    sentences=(
+        SentenceMetrics(seq=0, text="One.", sent_s=1.0),
+        SentenceMetrics(seq=1, text="Two.", sent_s=2.0),
+    ),
+)
 
 
-def two_sentences() -> Timeline:
-    timeline = Timeline()
+def two_sentences() -> ReplyTimeline:
+    timeline = ReplyTimeline()
     for at_s, event in [
-        (0.01, {"type": "agent_start", "mode": "bidi"}),
-        (0.4, {"type": "text_delta", "text": "One. "}),
-        (1.5, {"type": "audio_stream_start", "sample_rate": 24_000}),
-        (1.5, {"type": "sentence", "seq": 0, "text": "One.", "start_s": 0.0}),
-        (1.6, {"type": "audio", "data": SECOND}),
-        (1.7, {"type": "audio", "data": SECOND}),
-        (2.1, {"type": "text_delta", "text": "Two."}),
-        (2.5, {"type": "sentence", "seq": 1, "text": "Two.", "start_s": 2.0}),
-        (2.6, {"type": "audio", "data": SECOND}),
-        (3.0, {"type": "agent_end", "metrics": METRICS}),
+        (0.01, AgentStart(mode="bidi")),
+        (0.4, TextDelta(seq=0, text="One. ")),
+        (1.5, AudioStreamStart(format="pcm16", voice="af_heart", sample_rate=24_000)),
+        (1.5, Sentence(seq=0, text="One.", start_s=0.0)),
+        (1.6, Audio(data=SECOND)),
+        (1.7, Audio(data=SECOND)),
+        (2.1, TextDelta(seq=1, text="Two.")),
+        (2.5, Sentence(seq=1, text="Two.", start_s=2.0)),
+        (2.6, Audio(data=SECOND)),
+        (3.0, AgentEnd(metrics=METRICS)),
     ]:
         timeline.feed(event, at_s)
     return timeline
@@ -38,10 +52,10 @@ def test_audio_belongs_to_the_sentence_before_it() -> None:
 
 def test_a_sentence_that_was_not_spoken_moves_no_figures() -> None:
     """The container refuses what has nothing to say: it has a number and a time, but no audio."""
-    timeline = Timeline()
-    timeline.feed({"type": "sentence", "seq": 1, "text": "Two.", "start_s": 0.0}, 2.5)
-    timeline.feed({"type": "audio", "data": SECOND}, 2.6)
-    timeline.feed({"type": "agent_end", "metrics": METRICS}, 3.0)
+    timeline = ReplyTimeline()
+    timeline.feed(Sentence(seq=1, text="Two.", start_s=0.0), 2.5)
+    timeline.feed(Audio(data=SECOND), 2.6)
+    timeline.feed(AgentEnd(metrics=METRICS), 3.0)
     (two,) = timeline.report(mode="bidi", transport="ws").sentences
     assert (two.text, two.sent_s, two.audio_s) == ("Two.", 2.0, 1.0)
 
@@ -55,12 +69,12 @@ def test_the_clients_clock_is_the_one_reported() -> None:
 
 def test_a_reply_without_audio_has_no_first_audio() -> None:
     """A failed reply must not report a time of nought."""
-    timeline = Timeline()
-    timeline.feed({"type": "error", "code": "bedrock", "message": "gone"}, 0.2)
-    timeline.feed({"type": "agent_end", "metrics": {"sentences": []}}, 0.3)
+    timeline = ReplyTimeline()
+    timeline.feed(ErrorEvent(code="bedrock", message="gone"), 0.2)
+    timeline.feed(AgentEnd(metrics=Metrics()), 0.3)
     report = timeline.report(mode="bidi", transport="ws")
     assert (report.ttft_s, report.ttfa_s, report.audio_s) == (None, None, 0.0)
-    assert timeline.errors[0]["code"] == "bedrock"
+    assert timeline.errors[0].code == "bedrock"
 
 
 def test_the_lines_are_in_the_order_of_time() -> None:

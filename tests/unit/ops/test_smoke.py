@@ -1,23 +1,20 @@
 """`ops smoke` without anything to speak to: what is deployed against what is in service."""
 
 import array
-import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 
 import pytest
-from botocore.response import StreamingBody
-from botocore.stub import Stubber
 from moto import mock_aws
 
 from kokoro_speech.errors import SpeechConnectionError
 from ops import smoke
-from ops.agentcore import AgentError, AgentRuntime
 from ops.speaking import Heard
 from stacks.names import QUALIFIER
 from stacks.settings import load
 from tests.control_plane import deploy, simulated_endpoint
 from tests.recorded import RecordedAccount
+from voice_agent_client import AgentEnd, AgentStart, Audio, ErrorEvent, Event, Metrics
 
 
 @pytest.fixture
@@ -181,47 +178,24 @@ def test_what_cannot_be_reached_is_told_and_the_rest_goes_on(
     assert "8443" in findings[1].next_step
 
 
-def test_a_replys_first_audio_is_counted_from_asking() -> None:
+async def reply(*events: Event) -> AsyncGenerator[Event]:
+    for event in events:
+        yield event
+
+
+async def test_a_replys_first_audio_is_counted_from_asking() -> None:
     times = iter([10.0, 10.4, 99.0])
-    events = [
-        {"type": "agent_start"},
-        {"type": "audio", "data": pcm(8000, 0.5)},
-        {"type": "audio", "data": pcm(8000, 0.5)},
-        {"type": "agent_end"},
-    ]
-    finding = smoke.listen("agent", iter(events), "log", lambda: next(times))
+    audio = Audio(data=pcm(8000, 0.5))
+    events = reply(AgentStart(mode="bidi"), audio, audio, AgentEnd(metrics=Metrics()))
+    finding = await smoke.listen("agent", events, "log", lambda: next(times))
     assert finding.detail == "1.0 s of speech, first audio after 0.40 s"
 
 
-def test_an_agents_error_is_told_with_its_code() -> None:
+async def test_an_agents_error_is_told_with_its_code() -> None:
     """A reply may end in order and have said nothing but an error."""
-    events = [
-        {"type": "error", "code": "speech_connection", "message": "SageMaker runtime: refused"},
-        {"type": "agent_end"},
-    ]
-    finding = smoke.listen("agent", iter(events), "log")
+    error = ErrorEvent(code="speech_connection", message="SageMaker runtime: refused")
+    finding = await smoke.listen("agent", reply(error, AgentEnd(metrics=Metrics())), "log")
     assert (finding.verdict, finding.detail) == (
         "problem",
         "speech_connection: SageMaker runtime: refused",
     )
-
-
-def test_a_refused_prompt_is_not_waited_on() -> None:
-    def events() -> Iterator[dict[str, object]]:
-        yield {"type": "error", "code": "invalid", "message": "prompt: too long"}
-        raise AssertionError("read on after a refusal")
-
-    assert smoke.listen("agent", events(), "log").verdict == "problem"
-
-
-def test_an_answer_cut_off_is_no_reply(account: RecordedAccount) -> None:
-    """A stream that ends without `agent_end` lost something, whatever was heard."""
-    arn = "arn:aws:bedrock-agentcore:us-east-1:111122223333:runtime/voice_agent_dev-0123456789"
-    agent = AgentRuntime(account, arn)
-    line = b'data: {"type": "agent_start", "request_id": "1", "mode": "bidi"}\n\n'
-    body = StreamingBody(io.BytesIO(line), len(line))
-    with Stubber(agent._client) as stub:
-        answer = {"contentType": "text/event-stream", "response": body, "statusCode": 200}
-        stub.add_response("invoke_agent_runtime", answer)
-        with pytest.raises(AgentError, match="agent_end"):
-            list(agent.ask_sse("hello", "s" * 33))

@@ -13,7 +13,8 @@ from voice_agent.settings import Settings
 async def conversations():
     settings = Settings(endpoint_name="kokoro", region="us-east-1", max_conversations=2)
     speech = SpeechEndpoint("kokoro", region="us-east-1")
-    services = Services(settings, create_model(settings), speech, BatchSynthesizer(settings))
+    batch = BatchSynthesizer("kokoro", region="us-east-1", timeout_s=60.0, max_connections=2)
+    services = Services(settings, create_model(settings), speech, batch)
     conversations = Conversations(services)
     yield conversations
     await conversations.close()

@@ -1,0 +1,64 @@
+"""What a stand-in does to be run as a process: serve, say where it listens, end on a signal."""
+
+import asyncio
+import contextlib
+import json
+import signal
+import socket
+from collections.abc import AsyncIterator, Iterator
+
+import uvicorn
+from starlette.applications import Starlette
+
+_SHUTDOWN_S = 1
+
+
+async def run_until_signalled(
+    server: contextlib.AbstractAsyncContextManager[int], host: str
+) -> None:
+    """Serve until SIGTERM or SIGINT; neither ends the process in another way.
+
+    Prints one line when connections are accepted, for whoever started the process.
+
+    Args:
+        server: Serves for the length of its block; its value is the port.
+        host: Where it listens.
+    """
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with server as port:
+        print(json.dumps({"event": "listening", "host": host, "port": port}), flush=True)
+        await stop.wait()
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to whoever serves: uvicorn's way ends the process by them, not with 0."""
+        yield
+
+
+@contextlib.asynccontextmanager
+async def serve_app(app: Starlette, host: str, port: int) -> AsyncIterator[int]:
+    """Serve `app` until the end of the block; the value is the port, a free one for 0.
+
+    Raises:
+        OSError: The address cannot be bound.
+    """
+    with socket.create_server((host, port)) as listener:
+        config = uvicorn.Config(
+            app,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            ws="none",
+            timeout_graceful_shutdown=_SHUTDOWN_S,
+        )
+        server = _Server(config)
+        task = asyncio.create_task(server.serve([listener]))
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            await task

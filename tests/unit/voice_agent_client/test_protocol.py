@@ -1,0 +1,125 @@
+"""The agent's events as its client sees them, on either transport."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voice_agent.messages import (
+    AgentEnd,
+    AgentStart,
+    AudioChunk,
+    AudioStreamEnd,
+    AudioStreamStart,
+    ErrorEvent,
+    Interrupted,
+    Metrics,
+    Sentence,
+    SentenceMetrics,
+    TextDelta,
+    Word,
+    Words,
+    to_json,
+)
+from voice_agent_client import AgentError, AgentProtocolError, Audio, UnknownEvent, protocol
+from voice_agent_client.protocol import ReplyEnd, SseDecoder, parse_event
+
+METRICS = Metrics(
+    mode="bidi", ttft_s=0.1, first_sentence_s=0.2, ttfa_s=None, total_s=1.0, audio_s=0.5,
+    streams_opened=1,
+    sentences=[SentenceMetrics(seq=0, text="Hi.", sent_s=0.3, first_audio_s=None, audio_s=0.0)],
+)  # fmt: skip
+SENT = [
+    AgentStart(request_id="1", mode="bidi"),
+    TextDelta(request_id="1", seq=0, text="Hi."),
+    Sentence(request_id="1", seq=0, text="Hi.", start_s=0.0),
+    Words(request_id="1", seq=0, words=[Word(text="Hi.", start_s=0.0, end_s=0.2)]),
+    AudioStreamStart(request_id="1", voice="af_heart"),
+    AudioStreamEnd(request_id="1", total_chunks=1, duration_s=0.5),
+    Interrupted(request_id="1", heard_text=""),
+    AgentEnd(request_id="1", metrics=METRICS),
+    ErrorEvent(request_id=None, code="invalid", message="not JSON"),
+]
+
+
+def sse(*events: dict[str, Any]) -> bytes:
+    return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+
+
+@pytest.mark.parametrize("event", SENT, ids=lambda event: event.type)
+def test_every_event_of_the_agent_arrives_with_all_its_fields(event: Any) -> None:
+    """Agent and client have models of their own: a field renamed in one would be lost."""
+    received = parse_event(event.model_dump_json())
+    assert type(received).__name__ == type(event).__name__
+    assert received.model_dump(mode="json") == event.model_dump(mode="json")
+
+
+def test_audio_is_the_same_event_on_both_transports() -> None:
+    """Who plays audio should not have to know the way it came."""
+    chunk = AudioChunk(request_id="1", seq=3, data=b"\x00\x01\xff\xfe")
+    assert parse_event(json.dumps(to_json(chunk))) == Audio(data=b"\x00\x01\xff\xfe")
+
+
+def test_what_a_newer_agent_adds_is_no_failure() -> None:
+    """A client in the field is older than the agent some day."""
+    delta = parse_event('{"type": "text_delta", "seq": 0, "text": "Hi.", "language": "en"}')
+    assert isinstance(delta, protocol.TextDelta)
+    event = parse_event('{"type": "mood", "request_id": 4, "value": "calm"}')
+    assert isinstance(event, UnknownEvent)
+    assert (event.type, event.model_extra) == ("mood", {"request_id": 4, "value": "calm"})
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("", "JSON"),
+        ("[1]", "object"),
+        ('{"text": "Hi."}', "type"),
+        ('{"type": 4}', "type"),
+        ('{"type": "error", "code": "busy"}', "error.message"),
+        ('{"type": "audio_chunk", "seq": 0}', "audio_chunk.data"),
+    ],
+)
+def test_what_is_no_event_is_an_error_that_names_the_field(text: str, word: str) -> None:
+    """A ValidationError of ours would reach people who never heard of pydantic."""
+    with pytest.raises(AgentProtocolError, match=word):
+        parse_event(text)
+
+
+@given(st.binary() | st.text())
+def test_no_bytes_raise_anything_else(data: bytes | str) -> None:
+    try:
+        parse_event(data)
+    except AgentError:
+        return
+
+
+@given(st.lists(st.integers(1, 40)))
+def test_a_stream_may_be_cut_anywhere(sizes: list[int]) -> None:
+    """TCP cuts inside characters; U+2028 and U+0085 are line ends for Python, not for SSE."""
+    text = "Zürich\u2028Genève\u0085 港"
+    delta = {"type": "text_delta", "seq": 0, "text": text}
+    chunk = {"type": "audio_chunk", "seq": 0, "data": base64.b64encode(b"\x01\x02").decode()}
+    body = f": comment\n\ndata: {json.dumps(delta, ensure_ascii=False)}\n\n".encode() + sse(chunk)
+    decoder = SseDecoder()
+    events, start = [], 0
+    for size in [*sizes, len(body)]:
+        events += decoder.feed(body[start : start + size])
+        start += size
+    assert events == [protocol.TextDelta(seq=0, text=text), Audio(data=b"\x01\x02")]
+
+
+def test_a_reply_ends_with_agent_end_and_not_with_an_error_in_it() -> None:
+    end = ReplyEnd()
+    start = protocol.AgentStart(mode="bidi")
+    error = protocol.ErrorEvent(code="bedrock", message="gone")
+    assert [end.reached(event) for event in (start, error)] == [False, False]
+    assert end.reached(protocol.AgentEnd(metrics=protocol.Metrics()))
+
+
+def test_a_refused_prompt_has_no_reply_to_wait_for() -> None:
+    """Who waits for `agent_end` after a refusal waits for ever."""
+    assert ReplyEnd().reached(protocol.ErrorEvent(code="invalid", message="prompt: is blank"))
