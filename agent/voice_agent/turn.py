@@ -24,18 +24,14 @@ from voice_agent.messages import (
     Words,
 )
 from voice_agent.model import BlockEnd, ChatHistory, Text
-from voice_agent.sentences.chunker import IncrementalSentenceChunker, speakable
+from voice_agent.sentences.chunker import IncrementalSentenceChunker
+from voice_agent.sentences.languages import language_of_voice
+from voice_agent.sentences.speakable import speakable
 from voice_agent.timeline import Timeline
 
 log = logging.getLogger(__name__)
 
 MAX_SENTENCES_WAITING = 64
-LANGUAGES = {
-    "a": "en", "b": "en", "e": "es", "f": "fr", "h": "hi", "i": "it", "j": "ja", "p": "pt",
-    "z": "zh",
-}  # fmt: skip
-"""What a voice speaks, by the first letter of its name (Kokoro-82M, VOICES.md)."""
-
 CANCEL_TIMEOUT_S = 1.0
 
 type Emit = Callable[[ServerEvent], Awaitable[None]]
@@ -135,7 +131,7 @@ class Turn:
 
     async def _think(self) -> None:
         chunker = IncrementalSentenceChunker(
-            LANGUAGES.get(self._voice[0], "en"), first_chunk=self._first_chunk
+            language_of_voice(self._voice), first_chunk=self._first_chunk
         )
         seq = 0
         async with aclosing(self._history.reply(self._request.prompt)) as reply:
