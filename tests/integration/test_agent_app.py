@@ -500,8 +500,10 @@ async def test_a_sentence_without_words_is_not_sent(agent) -> None:
         await agent.bedrock("script", {"text": "Well done! 😊🎉 See you soon."})
         events = await turn(socket)
         assert "error" not in kinds(events)
-        texts = [str(message["text"]) for message in agent.container.received]
-        assert all(any(c.isalnum() for c in text) for text in texts)
+        # The cancel after every turn may have arrived, too.
+        spoken = [m for m in agent.container.received if m["type"] != "cancel"]
+        assert len(spoken) == 2
+        assert all(any(c.isalnum() for c in str(message["text"])) for message in spoken)
 
 
 async def test_sentences_end_as_they_do_in_the_voices_language(agent) -> None:
