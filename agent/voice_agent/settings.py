@@ -37,14 +37,13 @@ class Settings(BaseModel):
     region: str = Field(min_length=1)
     """AWS Region of the endpoint and of Bedrock."""
     ca_file: str | None = None
-    """PEM file of the certificate authorities to trust."""
+    """PEM file of the only certificate authorities to trust."""
     model_id: str = Field("global.amazon.nova-2-lite-v1:0", min_length=1)
     """Bedrock model or inference profile that writes the replies."""
     voice: str = Field("af_heart", min_length=1, max_length=200)
     """Voice of a reply whose prompt names none."""
     language: str | None = None
-    """ISO 639-1 code of the language by whose rules replies are split into sentences; without it,
-    the voice's language."""
+    """Language whose sentence rules replies follow (ISO 639-1); without it, the voice's."""
     first_chunk: Literal["sentence", "clause"] = "sentence"
     """What speech waits for: the first sentence, or only the first clause of a long one."""
     system_prompt: str = Field(SYSTEM_PROMPT, min_length=1)
