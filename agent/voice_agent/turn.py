@@ -44,12 +44,15 @@ CANCEL_TIMEOUT_S = 1.0
 type Emit = Callable[[ServerEvent], Awaitable[None]]
 """Sends one event to the client, waiting while the client takes no more."""
 
+type _SpokenSentence = tuple[int, str, Utterance]
+"""A sentence's number, its text and its speech."""
+
 
 class State(enum.Enum):
     """How far a turn has come."""
 
     ANSWERING = "text and audio come, or are about to"
-    INTERRUPTED = "the listener broke in, and the reply is being stopped"
+    INTERRUPTED = "the reply is being stopped"
     CONCLUDED = "no more text or audio comes"
 
 
@@ -67,13 +70,6 @@ class TurnRequest:
     invocation: Invocation
     request_id: str
     speech_id: str
-
-
-@dataclass(frozen=True)
-class _SpokenSentence:
-    seq: int
-    text: str
-    utterance: Utterance
 
 
 class Turn:
@@ -116,7 +112,6 @@ class Turn:
         self._unheard: set[Utterance] = set()
         self._audio_chunks = 0
         self._audio_started = False
-        self._audio_ended = False
         self._state = State.ANSWERING
         self._played_s = 0.0
         self._ended = asyncio.Event()
@@ -175,12 +170,15 @@ class Turn:
         failure = None if self._answer.cancelled() else self._answer.exception()
         interrupted = self._state is State.INTERRUPTED
         self._state = State.CONCLUDED
+        if self._audio_started:
+            chunks, duration_s = self._audio_chunks, self._record.audio_s
+            await self._emit(
+                AudioStreamEnd(request_id=self._id, total_chunks=chunks, duration_s=duration_s)
+            )
         if failure is not None:
-            await self._end_audio()
             self._keep_heard(self._record.audio_s)
             await self._emit(_error_event(failure, self._id))
         elif interrupted:
-            await self._end_audio()
             await self._conclude_interrupted(self._played_s)
         metrics = self._record.metrics(self._clock(), self._speech.streams_opened)
         await self._emit(AgentEnd(request_id=self._id, metrics=metrics))
@@ -252,25 +250,25 @@ class Turn:
                 timestamps=self._invocation.timestamps,
             )
             self._unheard.add(utterance)
-            await self._spoken.put(_SpokenSentence(seq, sentence, utterance))
+            await self._spoken.put((seq, sentence, utterance))
         await self._spoken.put(None)
 
     async def _listen(self) -> None:
-        while (sent := await self._spoken.get()) is not None:
+        while (spoken := await self._spoken.get()) is not None:
+            seq, sentence, utterance = spoken
             try:
                 timing: Timing | None = None
-                async for event in sent.utterance:
+                async for event in utterance:
                     if isinstance(event, Timing):
                         timing = event
                     elif isinstance(event, Audio):
-                        await self._forward(sent.seq, sent.text, event.data, timing)
+                        await self._forward(seq, sentence, event.data, timing)
                         timing = None
             except SpeechInputError as error:
                 if error.code != "unreadable":
                     raise
                 logger.warning("a sentence was not spoken: %s", error)
-            self._unheard.discard(sent.utterance)
-        await self._end_audio()
+            self._unheard.discard(utterance)
 
     async def _speak_whole(self) -> None:
         sentences = []
@@ -283,7 +281,6 @@ class Turn:
                 words, voice=self._voice, speed=self._invocation.speed
             )
             await self._forward(seq, reply, audio)
-        await self._end_audio()
 
     async def _forward(
         self, seq: int, text: str, audio: bytes, timing: Timing | None = None
@@ -303,7 +300,7 @@ class Turn:
             self._audio_chunks += 1
 
     def _words(self, seq: int, timing: Timing) -> Words:
-        """The times in a sentence's audio as times in the reply's."""
+        """Return the words with their times in the reply's audio, not the sentence's."""
         start_s = self._record.start_s(seq)
         words = [
             Word(text=word.text, start_s=start_s + word.start_s, end_s=start_s + word.end_s)
@@ -319,18 +316,6 @@ class Turn:
                 await self._speech.cancel()
         except (SpeechError, TimeoutError) as error:
             logger.warning("speech not cancelled: %s", error or "timed out")
-
-    async def _end_audio(self) -> None:
-        """Announce that no more audio comes, if any has come and that was not announced yet."""
-        if self._audio_started and not self._audio_ended:
-            self._audio_ended = True
-            await self._emit(
-                AudioStreamEnd(
-                    request_id=self._id,
-                    total_chunks=self._audio_chunks,
-                    duration_s=self._record.audio_s,
-                )
-            )
 
 
 def _error_event(failure: BaseException, request_id: str) -> ErrorEvent:

@@ -66,7 +66,7 @@ class Language:
     clause_break: re.Pattern[str]
 
 
-# Foreign words occur in every language, so these tables hold for all of them.
+# Foreign words occur in every language, so these hold for all of them.
 _EVERYWHERE = {
     "inner": "e.g eg i.e vs viz cf",
     "title": "mr mrs ms mx messrs dr drs prof",
@@ -75,20 +75,12 @@ _EVERYWHERE = {
     "clock": "a.m p.m",
 }
 
-PRONOUNS = frozenset({"I"})
-"""Words of one letter that are capitals also within a sentence (English)."""
-
-CAPITAL_WORDS = PRONOUNS | {"A"}
-"""Words that open sentences and are capitals throughout."""
-
-LETTER_WORDS = frozenset("àèéìíòóùúôÀÈÉ")
-"""Words of one letter that are no initials (Romance languages)."""
-
-STREETS = frozenset({"Dr"})
-"""Titles that also abbreviate a kind of street (English): "Oak Dr."."""
-
+PRONOUNS = frozenset({"I"})  # of one letter, and a capital also within a sentence (English)
+CAPITAL_WORDS = PRONOUNS | {"A"}  # they open sentences, and are no acronyms
+LETTER_WORDS = frozenset("àèéìíòóùúôÀÈÉ")  # of one letter, and no initials (Romance languages)
+STREETS = frozenset({"Dr"})  # titles that also abbreviate a kind of street (English): "Oak Dr."
+# An abbreviation, since nobody can pronounce it; "Hmm" is none.
 VOWELLESS = re.compile(r"(?!.*(.)\1$)[B-DF-HJ-NP-TV-XZ][b-df-hj-np-tv-xz]{1,5}")
-"""A word in Latin letters that nobody can pronounce, so an abbreviation; "Hmm" is none."""
 
 _CHINESE_PRONOUN = r"[他她它我你您谁]们?[^，。！？、\s]?"
 
@@ -315,11 +307,9 @@ def _any_language(name: str) -> re.Pattern[str]:
     return re.compile("|".join(table[name] for table in _TABLES.values() if name in table))
 
 
+# What shows that a quotation ends before its sentence does, and what may still grow into that.
 AFTER_QUOTATION = _any_language("after_quotation")
-"""What shows, after a quotation that closes, that its sentence goes on; in any language."""
-
 AFTER_QUOTATION_PARTIAL = _any_language("after_quotation_partial")
-"""What may still become `AFTER_QUOTATION` when more text comes."""
 
 
 def language_of_voice(voice: str) -> str:

@@ -7,17 +7,8 @@ space, at most the next word). The words that they look for are in `languages`.
 import re
 import unicodedata
 
-from voice_agent.sentences.languages import (
-    AFTER_QUOTATION,
-    AFTER_QUOTATION_PARTIAL,
-    CAPITAL_WORDS,
-    LETTER_WORDS,
-    PRONOUNS,
-    STREETS,
-    VOWELLESS,
-    Abbreviation,
-    Language,
-)
+from voice_agent.sentences import languages
+from voice_agent.sentences.languages import Abbreviation, Language
 from voice_agent.sentences.markup import line_break, span
 from voice_agent.sentences.terminators import (
     BRACKETS,
@@ -148,8 +139,8 @@ class SentenceRules:
         """Whether a quotation that closes is only a part of its sentence: 「はい。」と言った。"""
         if not terminator.closes_quotation:
             return False
-        terminator.settle(AFTER_QUOTATION_PARTIAL)
-        return AFTER_QUOTATION.match(terminator.text, terminator.end) is not None
+        terminator.settle(languages.AFTER_QUOTATION_PARTIAL)
+        return languages.AFTER_QUOTATION.match(terminator.text, terminator.end) is not None
 
     def _mark(self, terminator: Terminator) -> bool:
         """! and ? before white space: an end, unless a lower-case word goes on."""
@@ -170,7 +161,11 @@ class SentenceRules:
         if letter.islower() or letter.isdigit() or _NO_SPACE_LETTER.match(letter):
             return False
         short = len(terminator.before) < 2
-        return not (short and letter in PRONOUNS and terminator.word().split("'")[0] in PRONOUNS)
+        return not (
+            short
+            and letter in languages.PRONOUNS
+            and terminator.word().split("'")[0] in languages.PRONOUNS
+        )
 
     def _full_point(self, terminator: Terminator) -> bool:
         """A full point before white space."""
@@ -192,7 +187,7 @@ class SentenceRules:
             word = last if kind else word
         if len(words) > 1 and words[-2][-1] == ".":  # "p. ex.", "EE. UU."
             kind = self._abbreviation(words[-2].lstrip(OPENERS) + word) or kind
-        if kind is None and (self._is_acronym(word) or VOWELLESS.fullmatch(word)):
+        if kind is None and (self._is_acronym(word) or languages.VOWELLESS.fullmatch(word)):
             kind = Abbreviation.OPEN
         if kind is not None:
             return self._after_abbreviation(terminator, word, kind)
@@ -253,7 +248,7 @@ class SentenceRules:
     def _may_be_name(self, terminator: Terminator) -> bool:
         """Whether a name comes next: not so in "Thanks, Dr. I will" and "Is he a Dr.? He's"."""
         following = terminator.word()
-        if following in PRONOUNS:
+        if following in languages.PRONOUNS:
             return terminator.after_word(1) == "."
         return "'" not in following or not self._opens(following)
 
@@ -299,7 +294,7 @@ class SentenceRules:
         letter = terminator.letter()
         if not letter or previous.lower() in self._language.labelled:
             return True
-        if word in LETTER_WORDS and not letter.islower():
+        if word in languages.LETTER_WORDS and not letter.islower():
             return True
         if terminator.line_ends:
             return not letter.islower()
@@ -310,7 +305,7 @@ class SentenceRules:
         spelled = len(previous.rstrip(",")) == 1 and previous[0].isalnum()
         if spelled and not previous.islower():  # "X, 7, Q."
             return True
-        pronoun = word in PRONOUNS and previous.islower()
+        pronoun = word in languages.PRONOUNS and previous.islower()
         if pronoun and len(terminator.word(lambda beginning: len(beginning) == 1)) > 1:
             return True
         if len(terminator.stem()) == 1:  # the next initial, or a name again: "B over C. D was out"
@@ -386,7 +381,7 @@ class SentenceRules:
         if beyond in ".:-" and _NAME_GOES_ON.match(terminator.after_word(2)[1:]):
             return False
         following = terminator.word()
-        if following.isupper() and following not in CAPITAL_WORDS:
+        if following.isupper() and following not in languages.CAPITAL_WORDS:
             return False
         if amount or own[-1:] in ")%€£°":
             return True
@@ -427,4 +422,9 @@ class SentenceRules:
 def _is_street(terminator: Terminator) -> bool:
     """Whether "Dr." is a drive: "We met at Oak Dr. It rained"."""
     words = terminator.before
-    return words[-1] in STREETS and len(words) > 2 and words[-2].istitle() and words[-2].isalpha()
+    return (
+        words[-1] in languages.STREETS
+        and len(words) > 2
+        and words[-2].istitle()
+        and words[-2].isalpha()
+    )

@@ -25,8 +25,7 @@ class Verdict(enum.Enum):
 
 
 type Judgement = tuple[Verdict, int]
-"""A verdict, and the index to scan on from: after the sentence when it ends, after what cannot end
-it when it continues, and the terminator itself, once more, while the verdict is undecided."""
+"""A verdict and the index to scan on from, which is after the sentence when that ends."""
 
 DOTS = ".…⋯"
 MARKS = "!?‼⁇⁈⁉"
