@@ -4,6 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from voice_agent.conversation import Conversation
 from voice_agent.services import Services
@@ -13,13 +14,11 @@ class ConversationsFullError(Exception):
     """As many conversations as the settings allow are in use at this moment."""
 
 
-class _Session:
-    """One AgentCore session's conversation, and who uses it."""
-
-    def __init__(self, conversation: Conversation) -> None:
-        self.conversation = conversation
-        self.users = 0
-        self.expiry: asyncio.TimerHandle | None = None  # while nobody uses it
+@dataclass
+class _Entry:
+    conversation: Conversation
+    users: int = 0
+    expiry: asyncio.TimerHandle | None = None  # while a session has no user
 
     def cancel_expiry(self) -> None:
         if self.expiry is not None:
@@ -35,8 +34,8 @@ class Conversations:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._sessions: OrderedDict[str, _Session] = OrderedDict()  # least recently used first
-        self._without_session = 0
+        # By session, or by an object of its own; the least recently used come first.
+        self._entries: OrderedDict[object, _Entry] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
@@ -48,53 +47,51 @@ class Conversations:
         Raises:
             ConversationsFullError: There is no room for a new one.
         """
-        if session_id is None:
+        key = object() if session_id is None else session_id
+        entry = self._entries.get(key)
+        if entry is None:
             self._make_room()
-            self._without_session += 1
-            conversation = Conversation(self._services)
-            try:
-                yield conversation
-            finally:
-                try:
-                    await conversation.close()
-                finally:
-                    self._without_session -= 1
-            return
-        session = self._sessions.get(session_id)
-        if session is None:
-            self._make_room()
-            session = self._sessions[session_id] = _Session(Conversation(self._services))
-        self._sessions.move_to_end(session_id)
-        session.cancel_expiry()
-        session.users += 1
+            entry = self._entries[key] = _Entry(Conversation(self._services))
+        self._entries.move_to_end(key)
+        entry.cancel_expiry()
+        entry.users += 1
         try:
-            yield session.conversation
+            yield entry.conversation
         finally:
-            session.users -= 1
-            if session.users == 0 and self._sessions.get(session_id) is session:
-                idle_s = self._services.settings.conversation_idle_s
-                loop = asyncio.get_running_loop()
-                session.expiry = loop.call_later(idle_s, self._forget, session_id)
+            if session_id is None:
+                try:
+                    await entry.conversation.close()
+                finally:
+                    self._entries.pop(key, None)
+            else:
+                self._leave(session_id, entry)
 
     async def close(self) -> None:
-        """Close the conversations of all sessions."""
-        for session_id in list(self._sessions):
-            self._forget(session_id)
+        """Close all conversations."""
+        for key in list(self._entries):
+            self._forget(key)
         await asyncio.gather(*self._closing)
 
     def _make_room(self) -> None:
         limit = self._services.settings.max_conversations
-        if len(self._sessions) + self._without_session < limit:
+        if len(self._entries) < limit:
             return
-        for session_id, session in self._sessions.items():
-            if session.users == 0:
-                self._forget(session_id)
+        for key, entry in self._entries.items():
+            if entry.users == 0:
+                self._forget(key)
                 return
         raise ConversationsFullError(f"all {limit} conversations this agent can hold are taken")
 
-    def _forget(self, session_id: str) -> None:
-        session = self._sessions.pop(session_id)
-        session.cancel_expiry()
-        task = asyncio.create_task(session.conversation.close(), name="close conversation")
+    def _leave(self, session_id: str, entry: _Entry) -> None:
+        entry.users -= 1
+        if entry.users == 0 and self._entries.get(session_id) is entry:
+            idle_s = self._services.settings.conversation_idle_s
+            loop = asyncio.get_running_loop()
+            entry.expiry = loop.call_later(idle_s, self._forget, session_id)
+
+    def _forget(self, key: object) -> None:
+        entry = self._entries.pop(key)
+        entry.cancel_expiry()
+        task = asyncio.create_task(entry.conversation.close(), name="close conversation")
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
