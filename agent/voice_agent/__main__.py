@@ -17,15 +17,15 @@ import uvicorn
 from voice_agent.settings import Settings, SettingsError
 
 MAX_FRAME_BYTES = 2 << 20
-"""A longer frame ends the connection (1009). Shorter ones that are too long are answered."""
+"""A longer frame ends the connection (1009); a shorter one with too long a prompt is answered."""
 
 SHUTDOWN_TIMEOUT_S = 8
-"""Longer than a reply takes to stop: the model 2 s, what is being said 1 s, the stream 2 s."""
+"""Longer than a reply takes to stop: the model 2 s, the speech 1 s, the stream 2 s."""
 PING_INTERVAL_S = 20.0
 
 
 class _Server(uvicorn.Server):
-    """Says where it listens, and ends with status 0 when it is told to stop."""
+    """Prints where it listens, and ends with status 0 after SIGINT or SIGTERM."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -36,7 +36,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # uvicorn's own raises the signal again when all is done, and the process dies of it.
+        # uvicorn's own method raises the signal again in the end, which kills the process.
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.handle_exit, number, None)
@@ -48,7 +48,7 @@ class _Server(uvicorn.Server):
 
 
 def main() -> int:
-    """Serve until told to stop; returns the exit status."""
+    """Serve until SIGINT or SIGTERM; returns the exit status."""
     parser = argparse.ArgumentParser(prog="voice_agent", description="Serve the voice agent.")
     parser.add_argument("--host", default="0.0.0.0", help="address to listen on")
     parser.add_argument("--port", type=int, default=8080, help="port; 0 for any free one")
@@ -64,12 +64,12 @@ def main() -> int:
     except SettingsError as error:
         print(error, file=sys.stderr)
         return 2
-    # Importing the agent takes seconds: not to find out that a setting is missing.
-    from voice_agent.app import create_app
+    # Importing the agent takes seconds, so a wrong setting is reported before that.
+    from voice_agent.app import VoiceAgentApp
 
     server = _Server(
         uvicorn.Config(
-            create_app(settings),
+            VoiceAgentApp(settings).asgi,
             host=arguments.host,
             port=arguments.port,
             log_config=None,
@@ -86,12 +86,12 @@ def main() -> int:
 
 
 async def _serve(server: _Server, settings: Settings) -> None:
-    # A reply holds one thread while the model writes it, a batch request another.
+    # A reply holds one thread while the model writes it, and a batch request holds another.
     executor = ThreadPoolExecutor(2 * settings.max_conversations, thread_name_prefix="aws")
     asyncio.get_running_loop().set_default_executor(executor)
     await server.serve()
-    # Everything is closed by now, but a thread may be waiting for a Bedrock that says nothing,
-    # and both asyncio and the interpreter would wait for it in turn.
+    # Everything is closed by now, but a thread may still wait for a silent Bedrock, and both
+    # asyncio and the interpreter would wait for that thread in turn.
     logging.shutdown()
     os._exit(0 if server.started else 1)
 

@@ -1,10 +1,11 @@
-"""The agent protocol: what browser and agent say to each other.
+"""The agent protocol: the messages between a client and the agent.
 
-One vocabulary on both transports. On `/ws`, events are JSON text frames and audio is binary
-frames; on `/invocations`, a server-sent event each, audio as base64 in `audio_chunk`.
+Both transports have one vocabulary. On `/ws`, an event is a JSON text frame, and audio is binary
+frames; on `/invocations`, each is a server-sent event, with audio as base64 in `audio_chunk`.
 """
 
 import base64
+import uuid
 from typing import Annotated, Any, Literal
 
 import pydantic_core
@@ -22,9 +23,9 @@ class MessageError(ValueError):
     """A client's message cannot be understood.
 
     Args:
-        message: the field, its value and what would be accepted.
+        message: The field, its value and what would be accepted.
         code: `invalid`, `too_long` or `unsupported`.
-        request_id: of the message, where it could be read.
+        request_id: The message's, where it could be read.
     """
 
     def __init__(self, message: str, code: str = "invalid", request_id: str | None = None):
@@ -38,7 +39,7 @@ class _ClientMessage(BaseModel):
 
 
 class Invocation(_ClientMessage):
-    """What `POST /invocations` takes: one prompt, and how to speak the reply to it."""
+    """The body of `POST /invocations`: one prompt, and how to speak the reply to it."""
 
     prompt: str = Field(min_length=1)
     mode: Literal["bidi", "batch"] = "bidi"
@@ -46,11 +47,11 @@ class Invocation(_ClientMessage):
     speed: float = Field(1.0, ge=0.5, le=2.0)
     format: Literal["pcm16"] = "pcm16"
     timestamps: bool = False
-    """Whether to tell when each word is heard; not in mode batch, where nobody knows."""
+    """Whether to send `words` events; mode batch has none, as its audio comes without times."""
 
 
 class Prompt(Invocation):
-    """A prompt on `/ws`. One reply at a time: another prompt meanwhile is refused as `busy`."""
+    """A prompt on `/ws`. While a reply is running, another prompt is refused as `busy`."""
 
     type: Literal["prompt"]
     request_id: str | None = Field(None, min_length=1, max_length=128)
@@ -81,11 +82,11 @@ def parse_frame(text: str | None, *, max_prompt_chars: int) -> ClientMessage:
     """Return the message in one WebSocket frame.
 
     Args:
-        text: of the frame; None for a binary one.
-        max_prompt_chars: longest prompt to accept.
+        text: The frame's text; None for a binary frame.
+        max_prompt_chars: The longest prompt to accept.
 
     Raises:
-        MessageError: what is wrong with it.
+        MessageError: The frame is not a message that the agent accepts.
     """
     if text is None:
         raise MessageError("a binary frame: messages are JSON objects in text frames")
@@ -104,19 +105,28 @@ def parse_frame(text: str | None, *, max_prompt_chars: int) -> ClientMessage:
 def parse_invocation(data: object, *, max_prompt_chars: int) -> Invocation:
     """Return the request in the JSON body of `POST /invocations`.
 
+    Args:
+        data: The body's JSON value.
+        max_prompt_chars: The longest prompt to accept.
+
     Raises:
-        MessageError: what is wrong with it.
+        MessageError: The body is not such a request.
     """
     invocation = _validate(_INVOCATION, data)
     _check_prompt(invocation.prompt, max_prompt_chars, None)
     return invocation
 
 
+def new_request_id() -> str:
+    """Return a name for a request that its client has not named."""
+    return uuid.uuid4().hex[:12]
+
+
 def _validate[T](adapter: TypeAdapter[T], data: object) -> T:
     if not isinstance(data, dict):
         raise MessageError("not a JSON object")
-    given_id = data.get("request_id")
-    request_id = given_id if isinstance(given_id, str) and len(given_id) <= 128 else None
+    value = data.get("request_id")
+    request_id = value if isinstance(value, str) and len(value) <= 128 else None
     try:
         return adapter.validate_python(data)
     except ValidationError as error:
@@ -135,9 +145,9 @@ def _describe(error: Any, request_id: str | None) -> MessageError:
     if kind == "union_tag_not_found":
         return MessageError("type: must be prompt, interrupt or close", request_id=request_id)
     if kind == "union_tag_invalid":
-        given = error["ctx"]["tag"]
+        tag = error["ctx"]["tag"][:40]
         return MessageError(
-            f"type: must be prompt, interrupt or close, not {given[:40]!r}", request_id=request_id
+            f"type: must be prompt, interrupt or close, not {tag!r}", request_id=request_id
         )
     message = f"{field}: {error['msg']}, not {_shortened(repr(value))}"
     unsupported = field == "format" and isinstance(value, str)
@@ -173,7 +183,7 @@ class AgentStart(_Event):
 
 
 class TextDelta(_Event):
-    """The model wrote `text`; all deltas joined are the reply."""
+    """The model wrote `text`; the texts of all deltas, joined, are the reply."""
 
     type: Literal["text_delta"] = "text_delta"
     seq: int
@@ -198,7 +208,7 @@ class Word(BaseModel):
 
 
 class Words(_Event):
-    """The words of sentence `seq`, or of a part of it, in the audio that follows."""
+    """Words of sentence `seq`, not always all of them, in the audio that follows."""
 
     type: Literal["words"] = "words"
     seq: int
@@ -223,7 +233,7 @@ class AudioChunk(_Event):
 
 
 class AudioStreamEnd(_Event):
-    """All of this reply's audio has been sent, or all there will be."""
+    """No more audio of this reply follows."""
 
     type: Literal["audio_stream_end"] = "audio_stream_end"
     total_chunks: int
@@ -248,7 +258,7 @@ class SentenceMetrics(BaseModel):
 
 
 class Metrics(BaseModel):
-    """How a reply went; times are seconds since the prompt arrived, None for what never came."""
+    """A reply's figures; times are seconds since the prompt arrived, None for what never came."""
 
     mode: str
     ttft_s: float | None
@@ -268,7 +278,7 @@ class AgentEnd(_Event):
 
 
 class ErrorEvent(_Event):
-    """Something went wrong; `message` is for people and names the part or the field."""
+    """Something went wrong; `message` is for people and names the component or the field."""
 
     type: Literal["error"] = "error"
     code: str

@@ -1,4 +1,7 @@
-"""The language model's reply, as it is written: a Strands agent on Amazon Bedrock."""
+"""The language model's reply, as it is written: a Strands agent on Amazon Bedrock.
+
+`ChatHistory.reply` creates the Strands `Agent`; tools for the model are passed to it there.
+"""
 
 import asyncio
 import contextlib
@@ -47,14 +50,14 @@ class BedrockError(Exception):
 
 @dataclass(frozen=True)
 class Text:
-    """The next piece of the reply."""
+    """The next text of the reply."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class BlockEnd:
-    """A block of text is finished, or the model turns to a tool: speak what there is."""
+    """A block of text is complete, or the model calls a tool: what there is can be spoken."""
 
 
 def create_model(settings: Settings) -> BedrockModel:
@@ -78,7 +81,7 @@ class ChatHistory:
     """One conversation's messages, and the model that continues them.
 
     Attributes:
-        messages: what was said, oldest first; replaced, never changed.
+        messages: The conversation so far, oldest first; replaced, never changed.
     """
 
     def __init__(self, model: BedrockModel, settings: Settings) -> None:
@@ -95,7 +98,7 @@ class ChatHistory:
         Raises:
             BedrockError: Bedrock failed; the history is as it was.
         """
-        # An agent for each turn: one whose stream was left early refuses the next prompt.
+        # Each turn has an agent of its own: one whose stream was left early refuses a new prompt.
         agent = Agent(
             model=self._model,
             messages=copy.deepcopy(self.messages),
@@ -111,7 +114,7 @@ class ChatHistory:
                 elif _ends_block(event.get("event", {})):
                     yield BlockEnd()
         except MaxTokensReachedException:
-            yield BlockEnd()  # cut short by our own limit: what there is, is the reply
+            yield BlockEnd()  # our own limit cuts the reply short
         except _BEDROCK_FAILURES as error:
             raise BedrockError(f"Bedrock: {_reason(error)}") from error
         finally:
@@ -119,7 +122,7 @@ class ChatHistory:
         self.messages = agent.messages
 
     async def _next(self, events: AsyncIterator[Any]) -> Any:
-        """The next event, None after the last."""
+        """Return the next event, None after the last."""
         try:
             async with asyncio.timeout(self._silence_timeout_s):
                 return await anext(events, None)
@@ -127,12 +130,12 @@ class ChatHistory:
             raise BedrockError(f"Bedrock: silent for {self._silence_timeout_s:g} s") from error
 
     def replace_last_reply(self, before: Messages, prompt: str, heard: str) -> None:
-        """Make the last exchange what the listener knows of it; forget it if nothing was heard.
+        """Reduce the last exchange to what the listener knows of it; drop it if that is nothing.
 
         Args:
-            before: the messages as they were before `prompt`.
-            prompt: what the user said.
-            heard: what was heard of the reply.
+            before: The messages before `prompt`.
+            prompt: The user's prompt.
+            heard: The text of the reply that was heard.
         """
         self.messages = before
         if heard:
@@ -144,7 +147,7 @@ class ChatHistory:
 
 
 async def _stop(agent: Agent, events: AsyncIterator[Any]) -> None:
-    """End a turn in the middle; does nothing to one that has ended."""
+    """Stop the agent's reply; does nothing to one that has ended."""
     agent.cancel()
     # Strands' generators are nested and must end in the task that began them, or their tracing
     # context is lost; they notice the cancellation at once.

@@ -4,10 +4,12 @@ AWS's own variables (`AWS_REGION`, credentials, `AWS_ENDPOINT_URL_*`, `AWS_CA_BU
 meaning they have for every AWS SDK and are not repeated here.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 PREFIX = "VOICE_AGENT_"
 
@@ -25,25 +27,50 @@ class SettingsError(ValueError):
 
 
 class Settings(BaseModel):
-    """What the agent needs to know; `from_environment` says where each comes from."""
+    """The agent's settings; `from_environment` documents their variables."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Each field's docstring becomes its `description`.
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    endpoint_name: str = Field(min_length=1, max_length=63, description="SageMaker endpoint")
-    region: str = Field(min_length=1, description="AWS Region of the endpoint and of Bedrock")
+    endpoint_name: str = Field(min_length=1, max_length=63)
+    """Name of the SageMaker endpoint that speaks."""
+    region: str = Field(min_length=1)
+    """AWS Region of the endpoint and of Bedrock."""
     ca_file: str | None = None
+    """PEM file of the only certificate authorities to trust."""
     model_id: str = Field("global.amazon.nova-2-lite-v1:0", min_length=1)
+    """Bedrock model or inference profile that writes the replies."""
     voice: str = Field("af_heart", min_length=1, max_length=200)
+    """Voice of a reply whose prompt names none."""
+    language: str | None = None
+    """Language whose sentence rules replies follow (ISO 639-1); without it, the voice's."""
     first_chunk: Literal["sentence", "clause"] = "sentence"
+    """What speech waits for: the first sentence, or only the first clause of a long one."""
     system_prompt: str = Field(SYSTEM_PROMPT, min_length=1)
+    """Instructions to the model."""
     max_prompt_chars: int = Field(4000, ge=1, le=100_000)
+    """Longest prompt that is accepted, in characters."""
     max_reply_tokens: int = Field(1024, ge=1, le=8192)
+    """Length at which a reply is cut off, in tokens."""
     max_conversations: int = Field(32, ge=1, le=1000)
+    """Conversations open at a time: `/ws` connections, sessions and single prompts together."""
     conversation_idle_s: Seconds = 900.0
+    """Seconds without a prompt after which a session's conversation is closed."""
     speech_open_timeout_s: Seconds = 4.5
+    """Seconds that opening a speech stream may take."""
     speech_silence_timeout_s: Seconds = 15.0
+    """Seconds without a sign of life from the speech container after which a reply fails."""
     model_silence_timeout_s: Seconds = 20.0
+    """Seconds without a sign of life from Bedrock after which a reply fails."""
     batch_timeout_s: Seconds = 60.0
+    """Seconds without data from the endpoint after which a reply in mode batch fails."""
+
+    @field_validator("language")
+    @classmethod
+    def _check_language(cls, language: str | None) -> str | None:
+        if language is not None and not re.fullmatch("[a-z]{2}", language):
+            raise PydanticCustomError("language", "must be an ISO 639-1 code such as 'en'")
+        return language
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Self:
@@ -52,7 +79,7 @@ class Settings(BaseModel):
         `region` is `AWS_REGION` or `AWS_DEFAULT_REGION`; `ca_file` is `AWS_CA_BUNDLE`.
 
         Raises:
-            SettingsError: names every variable that is missing, unknown or wrong.
+            SettingsError: A variable is missing, unknown or wrong; the message names each.
         """
         values: dict[str, str | None] = {
             name.removeprefix(PREFIX).lower(): value

@@ -37,6 +37,7 @@ from voice_agent_client import (
 
 ROOT = Path(__file__).parents[2]
 REPLY = "The first sentence is here. The second one follows it. And this is the third."
+SESSION_HEADER = "X-Amzn-Bedrock-AgentCore-Runtime-Session-Id"
 LIMIT_S = 30.0  # nothing here takes that long unless it hangs
 START_LIMIT_S = 90.0  # importing takes a few seconds, more when the machine is busy
 
@@ -476,7 +477,7 @@ async def test_invocations_of_one_session_share_stream_and_history(agent) -> Non
     """AgentCore's session is the conversation: a stream a prompt would forget and reconnect."""
     before = agent.streams_opened
     async with httpx.AsyncClient(trust_env=False) as http:
-        header = {"X-Amzn-Bedrock-AgentCore-Runtime-Session-Id": "s" * 40}
+        header = {SESSION_HEADER: "s" * 40}
         for n in range(3):
             url = agent.url + "/invocations"
             body = {"prompt": "Hello?"}
@@ -495,13 +496,98 @@ async def test_invocations_of_one_session_share_stream_and_history(agent) -> Non
 async def test_an_idle_session_is_closed(own_agent) -> None:
     """A stream held for a listener who never comes back takes another's place on the endpoint."""
     async with own_agent(VOICE_AGENT_CONVERSATION_IDLE_S="0.2") as agent:
-        header = {"X-Amzn-Bedrock-AgentCore-Runtime-Session-Id": "s" * 40}
+        header = {SESSION_HEADER: "s" * 40}
         async with httpx.AsyncClient(trust_env=False) as http:
             url = agent.url + "/invocations"
             await http.post(url, json={"prompt": "Hello?"}, headers=header, timeout=LIMIT_S)
         (connection,) = agent.container.connections
         await connection.wait_closed()
         assert agent.container.received[-1] == {"type": "close"}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def agent_for_one(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Agent]:
+    """An agent that holds one conversation at a time."""
+    folder = tmp_path_factory.mktemp("agent-for-one")
+    async with run_agent(folder, VOICE_AGENT_MAX_CONVERSATIONS="1") as running:
+        await running.bedrock("script", {"text": REPLY})
+        yield running
+
+
+@asynccontextmanager
+async def invocation(agent: Agent, session: str | None) -> AsyncIterator[AsyncIterator[Event]]:
+    """The events of one `/invocations` request, with or without a session."""
+    headers = {SESSION_HEADER: session} if session else {}
+    async with (
+        httpx.AsyncClient(trust_env=False, timeout=LIMIT_S) as http,
+        http.stream(
+            "POST", agent.url + "/invocations", json={"prompt": "Hello?"}, headers=headers
+        ) as response,
+    ):
+        lines = response.aiter_lines()
+        yield (json.loads(line.removeprefix("data: ")) async for line in lines if line)
+
+
+@asynccontextmanager
+async def conversing(agent: Agent, caller: str) -> AsyncIterator[None]:
+    """A conversation that is in use, by the end of which its place is free again."""
+    if caller == "socket":
+        async with agent.socket() as ws:
+            await ws.send("no message")
+            await ws.recv()  # the connection is being served
+            yield
+            await ws.send('{"type": "close"}')
+            await ws.wait_closed()
+    else:
+        await agent.bedrock("hold")
+        async with invocation(agent, caller if caller == "session" else None) as events:
+            assert (await anext(events))["type"] == "agent_start"
+            yield
+            await agent.bedrock("release")
+            assert [event["type"] async for event in events][-1] == "agent_end"
+
+
+CALLERS = ["socket", "session", "single prompt"]
+
+
+@pytest.mark.parametrize("newcomer", CALLERS)
+@pytest.mark.parametrize("holder", CALLERS)
+async def test_the_limit_holds_over_all_transports(
+    agent_for_one: Agent, holder: str, newcomer: str
+) -> None:
+    """Counted apart, sockets, sessions and single prompts could be three times the limit."""
+    async with conversing(agent_for_one, holder):
+        if newcomer == "socket":
+            async with agent_for_one.socket() as ws:
+                refusal = json.loads(await ws.recv())
+                await ws.wait_closed()
+                assert ws.close_code == 1013
+        else:
+            session = "another session" if newcomer == "session" else None
+            async with invocation(agent_for_one, session) as events:
+                (refusal,) = [event async for event in events]
+    assert (refusal["type"], refusal["code"]) == ("error", "busy")
+
+
+@pytest.mark.parametrize("newcomer", CALLERS)
+async def test_an_idle_session_gives_way_to_any_transport(
+    agent_for_one: Agent, newcomer: str
+) -> None:
+    """A session that nobody returns to would lock out everybody for the idle time."""
+    async with invocation(agent_for_one, "idle session") as events:
+        assert [event["type"] async for event in events][-1] == "agent_end"
+    async with conversing(agent_for_one, newcomer):
+        pass
+
+
+async def test_the_language_may_be_set(own_agent) -> None:
+    """A voice of unknown language, such as a mix, would be split by English rules."""
+    async with own_agent(VOICE_AGENT_LANGUAGE="de") as agent:
+        await agent.bedrock("script", {"text": "Wir fahren am 3. Mai. Bis dann."})
+        async with AgentSocket(agent.url) as socket:
+            await turn(socket)
+        spoken = [message["text"] for message in agent.container.received if "text" in message]
+        assert spoken == ["Wir fahren am 3. Mai.", "Bis dann."]
 
 
 async def test_bedrock_breaking_off_is_reported_and_the_next_turn_works(agent) -> None:
@@ -524,8 +610,10 @@ async def test_a_sentence_without_words_is_not_sent(agent) -> None:
         await agent.bedrock("script", {"text": "Well done! 😊🎉 See you soon."})
         events = await turn(socket)
         assert "error" not in kinds(events)
-        texts = [str(message["text"]) for message in agent.container.received]
-        assert all(any(c.isalnum() for c in text) for text in texts)
+        # The cancel after every turn may have arrived, too.
+        spoken = [m for m in agent.container.received if m["type"] != "cancel"]
+        assert len(spoken) == 2
+        assert all(any(c.isalnum() for c in str(message["text"])) for message in spoken)
 
 
 async def test_sentences_end_as_they_do_in_the_voices_language(agent) -> None:

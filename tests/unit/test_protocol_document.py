@@ -7,7 +7,7 @@ from typing import get_args
 from kokoro_server import messages as speech
 from kokoro_speech import errors
 from voice_agent import messages as agent
-from voice_agent.conversation import BedrockError
+from voice_agent.model import BedrockError
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
 AGENT, SPEECH = DOCUMENT.split("## Agent ⇄ speech server")

@@ -1,6 +1,1 @@
-"""Sentences of streamed text, and what of them is to be spoken."""
-
-from voice_agent.sentences.chunker import IncrementalSentenceChunker
-from voice_agent.sentences.speakable import speakable
-
-__all__ = ["IncrementalSentenceChunker", "speakable"]
+"""Sentences of streamed text, and the words of them that a voice speaks."""

@@ -1,24 +1,21 @@
-"""Sentences out of streamed text, as early as is safe.
+"""Splits streamed text into sentences, as early as is safe.
 
-A pure scanner: text in, sentences out; no I/O, clock or thread.
+The scanner is pure: text goes in, sentences come out; it has no I/O, clock or thread.
 """
 
 import re
 import unicodedata
 from typing import Literal
 
+from voice_agent.sentences.languages import ENGLISH, language_rules
 from voice_agent.sentences.markup import fence_at
-from voice_agent.sentences.rules import SentenceEnds
-from voice_agent.sentences.speakable import speakable
-from voice_agent.sentences.terminators import WAIT
-from voice_agent.sentences.words import sentence_words
-
-__all__ = ["IncrementalSentenceChunker", "speakable"]
+from voice_agent.sentences.rules import SentenceRules
+from voice_agent.sentences.terminators import Verdict
 
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*")
 _SPACE = re.compile(r"\s*")
 _LEAST_MAX_CHARS = 80
-# Where a run that is too long is best broken: after the last of the first group that it has.
+# Where text that is too long is best broken: after the last match of the first pattern with one.
 _BREAKS = (
     re.compile(r"[;:—–][\"'”’)]*\s|[；：]"),
     re.compile(r",[\"'”’)]*\s|[，、]"),
@@ -32,33 +29,33 @@ _CLUSTER_CHARS = 16
 
 
 class IncrementalSentenceChunker:
-    """Cuts streamed text into sentences, the same ones however the text is fragmented.
+    """Splits streamed text into sentences, the same ones however the text is fragmented.
 
     When a sentence comes out:
 
     - at once, with the line break: a heading, a short list item, a line that ends with a colon,
-      and a sentence whose stop stands before the break;
+      and a sentence whose terminator stands before the break;
     - with the next character: before a blank line, and after a full stop of a script without
-      spaces (``。 ！ ？``), unless a closing quotation may be part of its sentence;
+      spaces (`。`, `！`, `？`), unless a closing quotation may be part of its sentence;
     - with the next token, that is, the first character past the white space: in general, since
-      closers, digits, lower case and abbreviations let a sentence go on after ``. ! ? ।``;
+      closers, digits, lower case and abbreviations let a sentence continue after `.`, `!`, `?`;
     - with the character after the next word: after an abbreviation, an initial, "..." before "I"
       and a lost space ("found it.Let me");
-    - at :meth:`flush`: what is left.
+    - at `flush`: what is left.
 
     Text comes out verbatim: every character but white space at the edges, in order. Each
-    character is looked at a bounded number of times, whatever the text.
+    character is scanned a bounded number of times, whatever the text.
 
     Args:
-        language: ISO 639-1 code, or a tag that begins with one: ``"en"``, ``"pt-BR"``. A language
+        language: ISO 639-1 code, or a tag that begins with one: `"en"`, `"pt-BR"`. A language
             without rules of its own gets those for English.
-        first_chunk: ``"sentence"``, or ``"clause"`` to let the first chunk after construction
-            or :meth:`reset` end at a comma, dash, colon or conjunction already, so that speech
-            starts before a long first sentence ends.
+        first_chunk: `"sentence"`, or `"clause"` to let the first chunk after construction or
+            `reset` end at a comma, dash, colon or conjunction already, so that speech starts
+            before a long first sentence ends.
         min_clause_chars: The least length of such a clause; a character of a script without
             spaces counts three times.
-        max_chars: The greatest length of a chunk: a longer run comes out at the best break before
-            it. Fenced code is exempt: it is one chunk, of which nothing is said.
+        max_chars: The greatest length of a chunk: longer text is split at the best break before
+            it. Fenced code is exempt: it is one chunk, of which nothing is spoken.
 
     Raises:
         ValueError: An argument is outside its range.
@@ -66,7 +63,7 @@ class IncrementalSentenceChunker:
 
     def __init__(
         self,
-        language: str = "en",
+        language: str = ENGLISH,
         *,
         first_chunk: Literal["sentence", "clause"] = "sentence",
         min_clause_chars: int = 24,
@@ -81,13 +78,10 @@ class IncrementalSentenceChunker:
             raise ValueError(f"min_clause_chars: {min_clause_chars} is less than 1")
         if max_chars < _LEAST_MAX_CHARS:
             raise ValueError(f"max_chars: {max_chars} is less than {_LEAST_MAX_CHARS}")
-        words = sentence_words(tag[1].lower())
-        self._ends = SentenceEnds(words)
-        self._search_stop = self._ends.search_stop
-        self._search_clause = re.compile(
-            r"[,;:—–](?=\s)|(?<=\s)-(?=\s)|[，、；：]"
-            + "".join(rf"|\s(?={word}\s)" for word in sorted(words.conjunctions))
-        ).search
+        rules = language_rules(tag[1].lower())
+        self._rules = SentenceRules(rules)
+        self._search_terminator = self._rules.search_terminator
+        self._search_clause_break = rules.clause_break.search
         self._first_chunk = first_chunk
         self._min_clause_chars = min_clause_chars
         self._max_chars = max_chars
@@ -99,15 +93,15 @@ class IncrementalSentenceChunker:
         self._clear()
 
     def feed(self, fragment: str) -> list[str]:
-        """Take the next piece of text.
+        """Take the next fragment of the text.
 
         Args:
-            fragment: Any length, also ``""``.
+            fragment: Text of any length, also `""`.
 
         Returns:
             The sentences that it completes, mostly none; no white space at their edges.
         """
-        if not self._attentive and self._search_stop(fragment) is None:
+        if not self._attentive and self._search_terminator(fragment) is None:
             self._room -= len(fragment)
             if self._room >= 0:
                 self._plain.append(fragment)
@@ -134,14 +128,14 @@ class IncrementalSentenceChunker:
     def _clear(self) -> None:
         self._text = ""  # of the unfinished sentence, as far as it was scanned
         self._at = 0  # the index in it to scan on from
-        self._plain: list[str] = []  # fragments after it, without any stop
-        self._room = self._max_chars  # how many characters may still come without a stop
+        self._plain: list[str] = []  # fragments after it, without any terminator
+        self._room = self._max_chars  # how many characters may still come without a terminator
         self._fence = ""  # what opened the code fence that the text is in
         self._code: list[str] = []  # what is in it already
-        self._attentive = self._wants_clause  # whether a fragment matters even without a stop
+        self._attentive = self._wants_clause  # a fragment matters without a terminator, too
 
     def _scan(self, fragment: str, chunks: list[str]) -> str:
-        """Move complete sentences to ``chunks``; return the text after a fence that opens."""
+        """Move complete sentences to `chunks`; return the text after a fence that opens."""
         text = "".join((self._text, *self._plain, fragment))
         self._plain.clear()
         start, at = 0, self._at
@@ -160,22 +154,19 @@ class IncrementalSentenceChunker:
                     self._code.append(fence)
                     return text[start + len(fence) :]
             limit = start + self._max_chars
-            stop = self._search_stop(text, at, limit)
-            end = WAIT
-            if self._wants_clause:
-                end = self._clause_end(text, start, at, stop.start() if stop else limit)
-            if end != WAIT:
-                at = end
-            elif stop is not None:
-                at = stop.start()
-                end = self._ends.judge(text, start, at, limit)
-                if end == WAIT:
+            terminator = self._search_terminator(text, at, limit)
+            bound = terminator.start() if terminator else limit
+            clause_end = self._clause_end(text, start, at, bound) if self._wants_clause else None
+            if clause_end is not None:
+                at = end = clause_end
+            elif terminator is not None:
+                verdict, at = self._rules.judge(text, start, bound, limit)
+                if verdict is Verdict.UNDECIDED:
                     self._attentive = True
                     break
-                if end < 0:
-                    at = -end
+                if verdict is Verdict.CONTINUES:
                     continue
-                end = min(end, limit)
+                end = at = min(at, limit)
             elif len(text) > limit:
                 end = _best_break(text, start, limit)
             else:
@@ -193,7 +184,7 @@ class IncrementalSentenceChunker:
         return ""
 
     def _scan_code(self, fragment: str, chunks: list[str]) -> str:
-        """Move a complete code fence to ``chunks``; return the text after it."""
+        """Move a complete code fence to `chunks`; return the text after it."""
         text = self._text + fragment
         closer = re.compile(rf"\n[ \t]*{self._fence}[`~]*[ \t\r]*(?=\n)").search(text)
         if closer is not None:
@@ -206,9 +197,9 @@ class IncrementalSentenceChunker:
         self._text = text[kept:]
         return ""
 
-    def _clause_end(self, text: str, start: int, at: int, bound: int) -> int:
-        """Return the end of the first clause long enough before ``bound``, or ``WAIT``."""
-        clause = self._search_clause(text, at)
+    def _clause_end(self, text: str, start: int, at: int, bound: int) -> int | None:
+        """Return the end of the first clause before `bound` that is long enough."""
+        clause = self._search_clause_break(text, at)
         while clause is not None and clause.start() < bound:
             end = clause.start() if clause[0].isspace() else clause.end()
             chunk = text[start:end]
@@ -216,8 +207,8 @@ class IncrementalSentenceChunker:
             balanced = chunk.count("(") == chunk.count(")") and chunk.count('"') % 2 == 0
             if length >= self._min_clause_chars and balanced and clause.start() > start:
                 return end
-            clause = self._search_clause(text, clause.end())
-        return WAIT
+            clause = self._search_clause_break(text, clause.end())
+        return None
 
 
 def _after_space(text: str, start: int) -> int:
@@ -226,7 +217,7 @@ def _after_space(text: str, start: int) -> int:
 
 
 def _best_break(text: str, start: int, limit: int) -> int:
-    """Return where to end ``text[start:limit]``, a run without any end, to be heard least."""
+    """Return where a break in `text[start:limit]`, which has no end, is heard least."""
     for pattern in _BREAKS:
         ends = [match.end() for match in pattern.finditer(text, (start + limit) // 2, limit)]
         if ends:
@@ -238,7 +229,7 @@ def _best_break(text: str, start: int, limit: int) -> int:
 
 
 def _joins(text: str, index: int) -> bool:
-    """Whether the characters around ``index`` are seen as one: an accent, an emoji's parts."""
+    """Whether the characters around `index` show as one: an accent, a composed emoji."""
     after = text[index : index + 1]
     joiners = ("\u200d", "\ufe0f")
     if text[index - 1] == "\u200d" or after in joiners:

@@ -1,6 +1,6 @@
 """Where a line, a code span, a link or a tag ends, and what that means for the sentence.
 
-Each function answers as :meth:`voice_agent.sentences.rules.SentenceEnds.judge` does.
+`line_break` and `span` judge as `voice_agent.sentences.rules.SentenceRules.judge` does.
 """
 
 import re
@@ -11,11 +11,12 @@ from voice_agent.sentences.terminators import (
     LINE_BREAKS,
     LOOKAHEAD_CHARS,
     OPENERS,
-    WAIT,
+    Judgement,
+    Verdict,
 )
 
 SPAN_CHARS = 256
-"""How far the closer of a code span, link or tag may be; without one, its opener is a mere sign."""
+"""How far away the closer of a code span, link or tag may be; an opener without one is a sign."""
 
 _WRAPPED_LINE_CHARS = 40
 """A list item that goes on in the next line is longer than this, or it need not have."""
@@ -30,15 +31,15 @@ _TAG = re.compile(r"<(?:/?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?|[^\s<>]+|!--[^\n]*?--)>
 _PARTIAL_TAG = re.compile(r"<(?:/?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?|[^\s<>]*|!--[^\n]*)")
 
 
-def line_break(text: str, start: int, at: int, limit: int) -> int:
-    """A line break with no stop before it: an end, unless the next line runs on."""
+def line_break(text: str, start: int, at: int, limit: int) -> Judgement:
+    """Judge a line break without a terminator before it: an end, unless the next line runs on."""
+    ends, continues = (Verdict.ENDS, at), (Verdict.CONTINUES, at + 1)
     if _HEADING.match(text, start):
-        return at
-    go_on = -(at + 1)
+        return ends
     last = text[start:at].rstrip()[-1:]
     item = _LIST_ITEM.match(text, start) is not None
     if last in ":：" or (item and at - start < _WRAPPED_LINE_CHARS):
-        return at
+        return ends
     horizon = min(at + LOOKAHEAD_CHARS, limit)
     complete = len(text) >= horizon
     limit = min(len(text), horizon)
@@ -46,32 +47,32 @@ def line_break(text: str, start: int, at: int, limit: int) -> int:
     while place < limit and text[place] in " \t\r":
         place += 1
     if place == limit:
-        return at if complete else WAIT
+        return ends if complete else (Verdict.UNDECIDED, at)
     first = text[place]
     indented = place - at > 2
     if first in LINE_BREAKS or (item and not indented):
-        return at
+        return ends
     if first.islower():
         if _PARTIAL_LETTER_MARKER.fullmatch(text, place, limit) and not complete:
-            return WAIT
-        return at if _LETTER_MARKER.match(text, place, limit) else go_on
+            return Verdict.UNDECIDED, at
+        return ends if _LETTER_MARKER.match(text, place, limit) else continues
     if first in CONTINUING:
-        return go_on
+        return continues
     if first in DASHES:  # a marker, a rule, or a dash within the sentence
         if place + 1 == limit and not complete:
-            return WAIT
+            return Verdict.UNDECIDED, at
         second = text[place + 1 : place + 2]
-        return at if second.isspace() or second == first else go_on
+        return ends if second.isspace() or second == first else continues
     if last in ",，、" and (first.isalpha() or first in OPENERS):
-        return go_on
-    return at
+        return continues
+    return ends
 
 
 def fence_at(text: str, start: int) -> str | None:
-    """Return the backticks or tildes of the code fence that opens at ``text[start]``.
+    """Return the backticks or tildes of the code fence that opens at `text[start]`.
 
     Returns:
-        ``""`` when none does; None when that is not decided yet.
+        `""` when none does; None when that is not decided yet.
     """
     match = _FENCE.match(text, start, start + SPAN_CHARS)
     if match is None:
@@ -83,8 +84,9 @@ def fence_at(text: str, start: int) -> str | None:
     return None if match.end() == len(text) < start + SPAN_CHARS else ""
 
 
-def span(text: str, start: int, at: int, limit: int) -> int:
-    """The opener of a code span, link or tag: go on after its closer."""
+def span(text: str, start: int, at: int, limit: int) -> Judgement:
+    """Judge the opener of a code span, link or tag: the sentence continues after its closer."""
+    undecided = Verdict.UNDECIDED, at
     horizon = min(at + SPAN_CHARS, limit)
     complete = len(text) >= horizon
     limit = min(len(text), horizon)
@@ -93,22 +95,25 @@ def span(text: str, start: int, at: int, limit: int) -> int:
         while ticks < limit and text[ticks] == "`":
             ticks += 1
         if ticks == len(text):
-            return WAIT
+            return undecided
         if ticks == at + 1 and text[ticks].isspace():  # a mere sign, or closes a very long span
-            return -ticks
+            return Verdict.CONTINUES, ticks
         fence = text[at:ticks]
         closer = re.compile(rf"(?<!`){fence}(?!`)|\n").search(text, ticks, limit)
         if closer is None:
-            return -ticks if complete else WAIT
+            return (Verdict.CONTINUES, ticks) if complete else undecided
         if closer[0] == "\n":
-            return at if len(fence) >= 3 and at > start else -ticks
-        return -closer.end() if closer.end() < len(text) else WAIT  # more backticks may come
+            fenced = len(fence) >= 3 and at > start
+            return (Verdict.ENDS, at) if fenced else (Verdict.CONTINUES, ticks)
+        if closer.end() == len(text):  # more backticks may come
+            return undecided
+        return Verdict.CONTINUES, closer.end()
     if text[at] == "<":
         if (tag := _TAG.match(text, at, limit)) is not None:
-            return -tag.end()
+            return Verdict.CONTINUES, tag.end()
         open_ended = _PARTIAL_TAG.fullmatch(text, at, limit) is not None
     else:
         if (link := _LINK.match(text, at, limit)) is not None:
-            return -link.end() if link[0].endswith(")") else -(at + 1)  # mere brackets
+            return Verdict.CONTINUES, link.end() if link[0].endswith(")") else at + 1  # [brackets]
         open_ended = text.find("\n", at, limit) < 0
-    return WAIT if open_ended and not complete else -(at + 1)
+    return undecided if open_ended and not complete else (Verdict.CONTINUES, at + 1)

@@ -44,7 +44,7 @@ _UNSHIELD = {shielded: mark for mark, shielded in _SHIELD.items()}
 
 
 def speakable(text: str) -> str:
-    """Return the words of ``text``, markup gone, white space single.
+    """Return the words of `text`, markup gone, white space single.
 
     Fenced code goes wholly, and so do tags, rules, references and the markers of headings, bullets
     and quotations; of a link its text stays, of a code span and of mathematics the content, of a
@@ -55,7 +55,7 @@ def speakable(text: str) -> str:
         text: One chunk, or any text.
 
     Returns:
-        What to say; ``""`` when there is nothing, as for ``"---"`` or a block of code.
+        What to say; `""` when there is nothing, as for `"---"` or a block of code.
     """
     text = _FENCED_CODE.sub(" ", text)
     text = _LITERAL.sub(_shielded, text)

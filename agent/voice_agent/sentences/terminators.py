@@ -1,20 +1,31 @@
-"""A stop, and what stands around it.
+"""Terminators, what stands around them, and the verdicts on them.
 
-A *stop* is a character at which a sentence may end, or at which something begins that can hide
-stops: ``. ! ?`` and their kin, a line break, and the openers of code spans, links and tags.
+A *terminator* is a character at which a sentence may end, or at which something begins that can
+hide terminators: `.`, `!`, `?` and their kin, a line break, and the openers of code spans, links
+and tags.
 """
 
+import enum
 import re
 from collections.abc import Callable
 
-WAIT = 0
-"""The answer is in text that has not come yet."""
-
 LOOKAHEAD_CHARS = 64
-"""How far after a stop the rules look at most; then they decide with what there is."""
+"""How far after a terminator the rules look at most; then they decide with what there is."""
 
 LOOKBACK_CHARS = 48
-"""How far before a stop the words are that decide about it."""
+"""How far before a terminator the words are that decide about it."""
+
+
+class Verdict(enum.Enum):
+    """Whether a sentence ends at a terminator."""
+
+    ENDS = enum.auto()
+    CONTINUES = enum.auto()
+    UNDECIDED = enum.auto()
+
+
+type Judgement = tuple[Verdict, int]
+"""A verdict and the index to scan on from, which is after the sentence when that ends."""
 
 DOTS = ".…⋯"
 MARKS = "!?‼⁇⁈⁉"
@@ -53,13 +64,14 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def run_pattern(full_stops: str) -> re.Pattern[str]:
-    """Return what matches a run of stops, the closers after it, and the white space after them.
+    """Return what matches a run of terminators, then closers, then white space.
 
     The run may be spaced ("? !", ". . ."); what follows a spaced dot is not a file's name.
     """
-    stops, space = re.escape(DOTS + MARKS + full_stops), "[ \u00a0\u202f]"
+    terminators, space = re.escape(DOTS + MARKS + full_stops), "[ \u00a0\u202f]"
     return re.compile(
-        rf"([{stops}]+(?:{space}?[{DOTS}]+(?![\w/])|{space}+[{MARKS}]+)*)((?:{_CLOSER})*)(\s*)"
+        rf"([{terminators}]+(?:{space}?[{DOTS}]+(?![\w/])|{space}+[{MARKS}]+)*)"
+        rf"((?:{_CLOSER})*)(\s*)"
     )
 
 
@@ -67,16 +79,16 @@ class MoreTextNeeded(Exception):
     """The rule needs text that has not come yet."""
 
 
-class Stop:
-    """A run of stops and what stands around it.
+class Terminator:
+    """A run of terminators and what stands around it.
 
     Attributes:
-        run: The run itself, such as ``.`` or ``?!``.
+        run: The run itself, such as `.` or `?!`.
         run_end: Index after the run.
         closers: The quotes, brackets and the like that close with the sentence.
         end: Index after the closers: of the sentence, if it ends here.
         space: The white space after the closers.
-        follower: The character after the white space, ``""`` at the end of the text.
+        follower: The character after the white space, `""` at the end of the text.
     """
 
     __slots__ = (
@@ -99,7 +111,7 @@ class Stop:
 
     @property
     def before(self) -> list[str]:
-        """The words before the stop, in this sentence and within reach; the last one is its own."""
+        """The words before the run, in this sentence and within reach; it ends the last one."""
         if self._before is None:
             words = self.text[max(self.start, self.at - LOOKBACK_CHARS) : self.at].split()
             self._before = [word.rpartition(">")[2] or word for word in words]  # "<b>Dr."
@@ -107,7 +119,7 @@ class Stop:
 
     @property
     def leads(self) -> bool:
-        """Whether only markup stands before the stop's own word: "1.", "## 1.", "> a."."""
+        """Whether only markup stands before the word that the run ends: "1.", "## 1.", "> a."."""
         return not any(map(str.isalnum, "".join(self.before[:-1])))
 
     @property
@@ -138,7 +150,7 @@ class Stop:
         return first is not None and first[0][0].islower()
 
     def return_openers(self) -> bool:
-        """Leave a ``"`` or ``*`` that follows at once, yet closes nothing, to the next sentence."""
+        """Leave a `"` or `*` that follows at once, yet closes nothing, to the next sentence."""
         first = self.closers[:1]
         if self.space or not self.follower or first not in _BOTH_WAYS:
             return False
@@ -161,18 +173,18 @@ class Stop:
         return self.follower
 
     def ahead(self, count: int) -> str:
-        """Return the ``count`` characters from the follower on, fewer at the end of the text."""
+        """Return the `count` characters from the follower on, fewer at the end of the text."""
         if self._follower_at + count > self._limit and not self._complete:
             raise MoreTextNeeded
         return self.text[self._follower_at : min(self._follower_at + count, self._limit)]
 
     def settle_closers(self) -> None:
-        """Wait while what follows may yet be one of the closers."""
+        """Ask for more text while what follows may yet be one of the closers."""
         if self.follower in _CLOSER_BEGINS:
             self.settle(_PARTIAL_CLOSER)
 
     def settle(self, partial: re.Pattern[str]) -> None:
-        """Wait while all text after the closers may be the beginning of ``partial``."""
+        """Ask for more text while all text after the closers matches `partial`."""
         if not self._complete and partial.fullmatch(self.text, self.end):
             raise MoreTextNeeded
 
@@ -185,16 +197,16 @@ class Stop:
         return match[0]
 
     def letter(self) -> str:
-        """Return the character that the next words begin with, ``""`` when there are none."""
+        """Return the character that the next words begin with, `""` when there are none."""
         if self.follower.isalnum():
             return self.follower
         place = self._follower_at + len(self.skipped())
         return self.text[place] if place < self._limit else ""
 
     def word(self, matters: Callable[[str], object] | None = None) -> str:
-        """Return the next word as it is written, ``""`` when none comes next.
+        """Return the next word as it is written, `""` when none comes next.
 
-        While the word may grow, and ``matters`` is true of its beginning, more text is needed.
+        While the word may grow, and `matters` is true of its beginning, more text is needed.
         """
         place = self._follower_at + len(self.skipped())
         match = _WORD.match(self.text, place, self._limit)
@@ -216,6 +228,6 @@ class Stop:
         return match[0]
 
     def after_word(self, count: int) -> str:
-        """Return the ``count`` characters after the next word."""
+        """Return the `count` characters after the next word."""
         offset = len(self.skipped()) + len(self.word())
         return self.ahead(offset + count)[offset:]

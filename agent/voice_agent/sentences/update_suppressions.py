@@ -1,4 +1,4 @@
-"""Write ``cldr_suppressions.json`` from the npm package ``cldr-segments-full``.
+"""Write `cldr_suppressions.json` from the npm package `cldr-segments-full`.
 
 ::
 
@@ -28,7 +28,7 @@ EVERYDAY_WORDS = {
 
 
 def abbreviations(language: str, suppressions: list[str]) -> list[str]:
-    """Return the abbreviations among CLDR's ``suppressions`` of ``language``, sorted."""
+    """Return the abbreviations among CLDR's `suppressions` of `language`, sorted."""
     words = set(EVERYDAY_WORDS.get(language, "").split())
     kept = set()
     for entry in suppressions:
@@ -39,7 +39,7 @@ def abbreviations(language: str, suppressions: list[str]) -> list[str]:
 
 
 def main(archive: Path) -> None:
-    """Read the package ``archive`` and write the data file beside the scanner."""
+    """Read the package `archive` and write the data file beside the scanner."""
     found = {}
     with tarfile.open(archive) as package:
 

@@ -1,52 +1,103 @@
-"""The conversations of `/invocations`: bounded, and only idle ones give way."""
+"""The process's conversations: one limit over all transports, and only idle ones give way."""
+
+import asyncio
+from contextlib import AsyncExitStack
 
 import pytest
 
-from kokoro_speech.batch import BatchSynthesizer
-from kokoro_speech.endpoint import SpeechEndpoint
-from voice_agent.conversation import Conversations, ConversationsFullError, Services
-from voice_agent.model import create_model
+from voice_agent.conversation import Conversation
+from voice_agent.conversations import Conversations, ConversationsFullError
+from voice_agent.services import Services
 from voice_agent.settings import Settings
 
 
 @pytest.fixture
-async def conversations():
-    settings = Settings(endpoint_name="kokoro", region="us-east-1", max_conversations=2)
-    speech = SpeechEndpoint("kokoro", region="us-east-1")
-    batch = BatchSynthesizer("kokoro", region="us-east-1", timeout_s=60.0, max_connections=2)
-    services = Services(settings, create_model(settings), speech, batch)
-    conversations = Conversations(services)
-    yield conversations
-    await conversations.close()
-    await speech.close()
+async def open_conversations():
+    """A function: settings in, conversations of at most two out."""
+    async with AsyncExitStack() as stack:
+
+        def create(**settings: float) -> Conversations:
+            services = Services.create(
+                Settings(
+                    endpoint_name="kokoro", region="us-east-1", max_conversations=2
+                ).model_copy(update=settings)
+            )
+            stack.push_async_callback(services.close)
+            conversations = Conversations(services)
+            stack.push_async_callback(conversations.close)
+            return conversations
+
+        yield create
+
+
+@pytest.fixture
+def conversations(open_conversations) -> Conversations:
+    return open_conversations()
+
+
+async def use(conversations: Conversations, session_id: str | None) -> Conversation:
+    async with conversations.open(session_id) as conversation:
+        return conversation
 
 
 async def test_a_session_keeps_its_conversation(conversations: Conversations) -> None:
-    """A new one for every invocation would have no memory of what was said."""
-    first = conversations.get("a")
-    conversations.put_back("a")
-    assert conversations.get("a") is first
-    assert conversations.get("b") is not first
+    """A new one for every invocation would have no memory of the one before."""
+    first = await use(conversations, "a")
+    assert await use(conversations, "a") is first
+    assert await use(conversations, "b") is not first
+    assert await use(conversations, None) is not await use(conversations, None)
 
 
 async def test_the_longest_idle_gives_way(conversations: Conversations) -> None:
     """Without a bound every session id ever seen would hold a stream."""
-    first, second = conversations.get("a"), conversations.get("b")
-    conversations.put_back("a")
-    conversations.put_back("b")
-    conversations.get("a")  # used again, so b is the longer idle
-    conversations.get("c")
-    assert conversations.get("a") is first
-    conversations.put_back("a")
-    assert conversations.get("b") is not second
+    first, second = await use(conversations, "a"), await use(conversations, "b")
+    await use(conversations, "a")  # used again, so b is the longer idle
+    await use(conversations, "c")
+    assert await use(conversations, "a") is first
+    assert await use(conversations, "b") is not second
 
 
-async def test_one_that_is_answering_never_gives_way(conversations: Conversations) -> None:
-    """A stranger's prompt must not cut off somebody's reply."""
-    for name in ("a", "b"):
-        conversations.get(name)._idle.clear()
-    with pytest.raises(ConversationsFullError):
-        conversations.get("c")
-    for name in ("a", "b"):
-        conversations.get(name)._idle.set()
-    conversations.get("c")
+@pytest.mark.parametrize("holders", [("a", "b"), ("a", None), (None, "a"), (None, None)])
+@pytest.mark.parametrize("newcomer", ["c", None])
+async def test_one_in_use_never_gives_way(conversations: Conversations, holders, newcomer) -> None:
+    """A stranger's prompt must not cut off somebody's reply, nor go beyond the limit."""
+    async with AsyncExitStack() as stack:
+        for holder in holders:
+            await stack.enter_async_context(conversations.open(holder))
+        with pytest.raises(ConversationsFullError, match="all 2 conversations"):
+            await use(conversations, newcomer)
+    await use(conversations, newcomer)
+
+
+@pytest.mark.parametrize("newcomer", ["c", None])
+async def test_an_idle_session_gives_way_to_any_newcomer(
+    conversations: Conversations, newcomer
+) -> None:
+    """Sessions that nobody returns to would lock out connections and single prompts."""
+    first = await use(conversations, "a")
+    async with conversations.open(None), conversations.open(newcomer):
+        with pytest.raises(ConversationsFullError):
+            await use(conversations, "a")
+    assert await use(conversations, "a") is not first
+
+
+async def test_a_session_with_two_users_is_in_use_until_both_have_left(
+    conversations: Conversations,
+) -> None:
+    """A prompt refused as busy must not mark the session as idle while its reply runs."""
+    async with conversations.open(None), conversations.open("a") as first:
+        await use(conversations, "a")
+        with pytest.raises(ConversationsFullError):
+            await use(conversations, None)
+    assert await use(conversations, "a") is first
+
+
+async def test_only_an_idle_session_expires(open_conversations) -> None:
+    """A reply longer than the idle time is not cut off; a session left idle is closed."""
+    conversations = open_conversations(conversation_idle_s=0.01)
+    async with conversations.open("a") as first:
+        await use(conversations, "a")
+        await asyncio.sleep(0.05)
+        assert await use(conversations, "a") is first
+    await asyncio.sleep(0.05)
+    assert await use(conversations, "a") is not first

@@ -4,23 +4,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voice_agent.timeline import Timeline
+from voice_agent.turn_record import TurnRecord
 
 SECOND_BYTES = 48_000
 
 
-def two_sentences() -> Timeline:
-    timeline = Timeline("bidi", prompted_at=100.0)
-    timeline.text_written(100.4)
-    timeline.text_written(100.6)
-    timeline.sentence_complete(100.9)
-    assert timeline.sentence_sent("One two three four.", 101.0) == 0
-    assert timeline.audio_arrived(0, SECOND_BYTES, 101.5)
-    timeline.sentence_complete(102.0)
-    assert timeline.sentence_sent("Five six.", 102.5) == 1
-    assert not timeline.audio_arrived(0, SECOND_BYTES, 103.0)
-    assert timeline.audio_arrived(1, SECOND_BYTES, 104.0)
-    return timeline
+def two_sentences() -> TurnRecord:
+    record = TurnRecord("bidi", prompted_at=100.0)
+    record.text_written(100.4)
+    record.text_written(100.6)
+    record.sentence_complete(100.9)
+    assert record.sentence_sent("One two three four.", 101.0) == 0
+    assert record.audio_arrived(0, SECOND_BYTES, 101.5)
+    record.sentence_complete(102.0)
+    assert record.sentence_sent("Five six.", 102.5) == 1
+    assert not record.audio_arrived(0, SECOND_BYTES, 103.0)
+    assert record.audio_arrived(1, SECOND_BYTES, 104.0)
+    return record
 
 
 def test_times_count_from_the_prompt() -> None:
@@ -42,9 +42,9 @@ def test_times_count_from_the_prompt() -> None:
 
 def test_what_never_came_is_none_not_zero() -> None:
     """A zero for a reply without audio would be the best time ever measured."""
-    timeline = Timeline("batch", prompted_at=0.0)
-    timeline.sentence_sent("Unanswered.", 1.0)
-    metrics = timeline.metrics(2.0, streams_opened=0)
+    record = TurnRecord("batch", prompted_at=0.0)
+    record.sentence_sent("Unanswered.", 1.0)
+    metrics = record.metrics(2.0, streams_opened=0)
     assert (metrics.ttft_s, metrics.first_sentence_s, metrics.ttfa_s) == (None, None, None)
     assert metrics.sentences[0].first_audio_s is None
 
@@ -69,20 +69,20 @@ def test_heard_is_what_has_been_played(played_s, heard) -> None:
 
 def test_a_sentence_whose_audio_never_came_was_not_heard() -> None:
     """Sent is not spoken: after a failure the last sentences exist as text only."""
-    timeline = two_sentences()
-    timeline.sentence_sent("Never spoken.", 105.0)
-    assert "Never" not in timeline.heard_text(1000.0)
+    record = two_sentences()
+    record.sentence_sent("Never spoken.", 105.0)
+    assert "Never" not in record.heard_text(1000.0)
 
 
 @given(st.lists(st.integers(1, 10), max_size=6), st.floats(0, 40), st.floats(0, 5))
 def test_hearing_longer_never_means_hearing_less(lengths, played_s, more_s) -> None:
-    timeline = Timeline("bidi", prompted_at=0.0)
+    record = TurnRecord("bidi", prompted_at=0.0)
     words = iter(range(1000))
     for count in lengths:
         text = " ".join(str(next(words)) for _ in range(count)) + "."
-        seq = timeline.sentence_sent(text, 0.0)
-        timeline.audio_arrived(seq, count * SECOND_BYTES // 2, 0.0)
-    shorter, longer = timeline.heard_text(played_s), timeline.heard_text(played_s + more_s)
+        seq = record.sentence_sent(text, 0.0)
+        record.audio_arrived(seq, count * SECOND_BYTES // 2, 0.0)
+    shorter, longer = record.heard_text(played_s), record.heard_text(played_s + more_s)
     assert longer.startswith(shorter.removesuffix("."))
     if played_s >= sum(lengths) / 2:
         assert shorter.count(".") == len(lengths)

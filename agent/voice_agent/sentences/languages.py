@@ -1,19 +1,29 @@
-"""What words do around a full stop, language by language.
+"""What the sentence rules know of each language: to add a language, add its tables here.
 
-Two sources meet here. ``cldr_suppressions.json`` holds the abbreviations that Unicode CLDR keeps
+Two sources meet here. `cldr_suppressions.json` holds the abbreviations that Unicode CLDR keeps
 from ending a sentence (Unicode-3.0 licence, see the file); they say *that* a word is an
-abbreviation. The tables below say *which kind* it is, because the kind decides whether a sentence
-may end there at all, and name the words that open sentences.
+abbreviation. `_TABLES` says *which kind* it is, because the kind decides whether a sentence may
+end there at all, and holds the other words that the rules ask for. `_VOICES` says which language
+a voice speaks.
 
-An entry in lower case is met in any case; an entry with a capital only as it is written, so that
-``Sat.`` is a weekday and ``sat.`` is not.
+An abbreviation in lower case matches in any case; one with a capital only as it is written, so
+that `Sat.` is a weekday and `sat.` is not.
 """
 
 import enum
 import functools
 import json
+import re
 from dataclasses import dataclass
 from importlib import resources
+
+ENGLISH = "en"
+
+_VOICES = {
+    "a": "en", "b": "en", "e": "es", "f": "fr", "h": "hi", "i": "it", "j": "ja", "p": "pt",
+    "z": "zh",
+}  # fmt: skip
+"""Languages by the first letter of a voice's name (Kokoro-82M, VOICES.md)."""
 
 
 class Abbreviation(enum.Enum):
@@ -24,23 +34,25 @@ class Abbreviation(enum.Enum):
     LABEL = "a number or letter follows: No. 5, Fig. B"
     UNIT = "an abbreviation only after a number: 5 sec."
     OPEN = "an end when a word follows that opens sentences: Inc., Ave., Jan."
-    TAIL = "an end before any capital, save what goes with a time: etc., a.m."
+    TAIL = "an end before any capital: etc."
+    CLOCK = "an end before any capital, save what goes with a time: a.m."
 
 
 @dataclass(frozen=True, slots=True)
-class SentenceWords:
-    """One language's words.
+class Language:
+    """What the rules know of one language.
 
     Attributes:
-        abbreviations: What each abbreviation, without its last full stop, is.
+        abbreviations: The kind of each abbreviation, which is written without its last full stop.
         openers: Words, in lower case, that open sentences and are not names.
         labelled: Nouns, in lower case, that a single letter may follow: "vitamin C".
         short: Words of two letters, in lower case, that end sentences.
         after_time: Words, in lower case, that go with a clock time: "10 a.m. Tuesday".
         initials: Names of letters that stand for initials in a script without capitals.
-        conjunctions: Words before which a clause ends.
         full_stops: Further characters that end sentences.
-        ordinals: Whether a number with a full stop is an ordinal: "3. Mai".
+        has_ordinals: Whether a number with a full stop is an ordinal: "3. Mai".
+        clause_break: Matches where a clause ends: a comma, a dash, a colon, or the white space
+            before a conjunction.
     """
 
     abbreviations: dict[str, Abbreviation]
@@ -49,17 +61,28 @@ class SentenceWords:
     short: frozenset[str]
     after_time: frozenset[str]
     initials: frozenset[str]
-    conjunctions: frozenset[str]
     full_stops: str
-    ordinals: bool
+    has_ordinals: bool
+    clause_break: re.Pattern[str]
 
 
+# Foreign words occur in every language, so these hold for all of them.
 _EVERYWHERE = {
     "inner": "e.g eg i.e vs viz cf",
     "title": "mr mrs ms mx messrs dr drs prof",
     "open": "inc ltd corp bros jr sr St Mt Ft Ph.D Ph.Ds M.D B.A M.A B.Sc M.Sc M.B.A Ed.D",
-    "tail": "etc a.m p.m",
+    "tail": "etc",
+    "clock": "a.m p.m",
 }
+
+PRONOUNS = frozenset({"I"})  # of one letter, and a capital also within a sentence (English)
+CAPITAL_WORDS = PRONOUNS | {"A"}  # they open sentences, and are no acronyms
+LETTER_WORDS = frozenset("àèéìíòóùúôÀÈÉ")  # of one letter, and no initials (Romance languages)
+STREETS = frozenset({"Dr"})  # titles that also abbreviate a kind of street (English): "Oak Dr."
+# An abbreviation, since nobody can pronounce it; "Hmm" is none.
+VOWELLESS = re.compile(r"(?!.*(.)\1$)[B-DF-HJ-NP-TV-XZ][b-df-hj-np-tv-xz]{1,5}")
+
+_CHINESE_PRONOUN = r"[他她它我你您谁]们?[^，。！？、\s]?"
 
 _TABLES: dict[str, dict[str, str]] = {
     "en": {
@@ -252,6 +275,7 @@ _TABLES: dict[str, dict[str, str]] = {
         "labelled": "vitamin plan gruppe typ klasse abschnitt option punkt teil hepatitis phase",
         "short": "ab am an da du er es im in ja je ob so um wo zu",
         "conjunctions": "und aber oder denn weil während obwohl sondern",
+        "ordinals": "yes",
     },
     "ru": {
         "inner": "т.е напр см ср",
@@ -265,46 +289,74 @@ _TABLES: dict[str, dict[str, str]] = {
             со так там то тогда тоже только ты у уже хотя чем что чтобы это этот я""",
         "conjunctions": "и а но или потому пока когда",
     },
+    "ja": {  # a particle, a copula, or a pronoun with a verb of saying
+        "after_quotation": r"と(?![てにこきり])|って|など|を|の(?!ち)|が|は(?![いじ])|に(?!ほ)"
+        r"|で(?![もはす])|だ(?![がけかっ])|です(?![がか])|彼女?は[^，。！？、\s]{0,3}?[言聞答叫]",
+        "after_quotation_partial": r"[とのはにでっなだ]|です|彼女?(?:は[^，。！？、\s]{0,3})?",
+    },
+    "zh": {  # a pronoun with a verb of saying, or that verb alone
+        "after_quotation": rf"(?:{_CHINESE_PRONOUN})?[说說道问問喊叫答](?!道?[:：])",
+        "after_quotation_partial": rf"{_CHINESE_PRONOUN}"
+        rf"|(?:{_CHINESE_PRONOUN})?[说說道问問喊叫答]道?",
+    },
+    "el": {"full_stops": ";\u037e"},
 }  # fmt: skip
 
 
-@functools.cache
-def sentence_words(language: str) -> SentenceWords:
-    """Return the words of ``language``, an ISO 639-1 code.
+def _any_language(name: str) -> re.Pattern[str]:
+    return re.compile("|".join(table[name] for table in _TABLES.values() if name in table))
 
-    A language without a table gets the English one, and a script without capitals gets it too,
-    beside its own: English names and replies are the foreign text an agent meets most.
+
+# What shows that a quotation ends before its sentence does, and what may still grow into that.
+AFTER_QUOTATION = _any_language("after_quotation")
+AFTER_QUOTATION_PARTIAL = _any_language("after_quotation_partial")
+
+
+def language_of_voice(voice: str) -> str:
+    """Return the ISO 639-1 code of the language that `voice` speaks; English if unknown."""
+    return _VOICES.get(voice[:1], ENGLISH)
+
+
+@functools.cache
+def language_rules(code: str) -> Language:
+    """Return what is known of the language `code`, an ISO 639-1 code.
+
+    A language without a table gets the English one. A script without capitals gets it as well,
+    beside its own, since English names and replies are the foreign text that an agent meets most.
     """
-    own = _TABLES.get(language, {})
-    cased = own if "openers" in own else _TABLES["en"]
+    own = _TABLES.get(code, {})
+    cased = own if "openers" in own else _TABLES[ENGLISH]
     abbreviations: dict[str, Abbreviation] = {}
     for table in (_EVERYWHERE, cased, own):
         for kind in Abbreviation:
             for word in table.get(kind.name.lower(), "").split():
                 abbreviations[word] = kind
-    for word in _suppressions().get(language, ()):
+    for word in _suppressions().get(code, ()):
         if word.lower() not in abbreviations:
             abbreviations.setdefault(word, Abbreviation.OPEN)
 
     def words(name: str) -> frozenset[str]:
         return frozenset((own.get(name) or cased.get(name) or "").split())
 
-    return SentenceWords(
+    return Language(
         abbreviations=abbreviations,
         openers=words("openers"),
         labelled=words("labelled"),
         short=words("short"),
         after_time=words("after_time"),
         initials=words("initials"),
-        conjunctions=words("conjunctions"),
-        full_stops=";\u037e" if language == "el" else "",
-        ordinals=language == "de",
+        full_stops=own.get("full_stops", ""),
+        has_ordinals="ordinals" in own,
+        clause_break=re.compile(
+            r"[,;:—–](?=\s)|(?<=\s)-(?=\s)|[，、；：]"
+            + "".join(rf"|\s(?={word}\s)" for word in sorted(words("conjunctions")))
+        ),
     )
 
 
 @functools.cache
 def _suppressions() -> dict[str, list[str]]:
-    """Abbreviations from CLDR, without their last full stop, by language."""
+    """The abbreviations from CLDR, without their last full stop, by language."""
     source = resources.files(__package__).joinpath("cldr_suppressions.json")
     data: dict[str, dict[str, list[str]]] = json.loads(source.read_text(encoding="utf-8"))
     return data["abbreviations"]

@@ -1,4 +1,4 @@
-"""What happened when in one reply, fed with times; no clock of its own."""
+"""What happened when in one reply; the caller passes the times, so there is no clock here."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from voice_agent.messages import BYTES_PER_SECOND, Metrics, SentenceMetrics
 
 
 @dataclass
-class _Spoken:
+class _SentenceRecord:
     text: str
     sent_s: float
     first_audio_s: float | None = None
@@ -18,8 +18,8 @@ class _Spoken:
         return self.audio_bytes / BYTES_PER_SECOND
 
 
-class Timeline:
-    """One reply's text, sentences and audio. Times are of one clock, in seconds.
+class TurnRecord:
+    """When one reply's text, sentences and audio came. All times are of one clock, in seconds.
 
     Args:
         mode: `bidi` or `batch`.
@@ -31,7 +31,7 @@ class Timeline:
         self._prompted_at = prompted_at
         self._ttft_s: float | None = None
         self._first_sentence_s: float | None = None
-        self._sentences: list[_Spoken] = []
+        self._sentences: list[_SentenceRecord] = []
         self._audio_bytes = 0
 
     @property
@@ -51,7 +51,7 @@ class Timeline:
 
     def sentence_sent(self, text: str, now: float) -> int:
         """A sentence was sent to be spoken; returns its number, from 0."""
-        self._sentences.append(_Spoken(text, now - self._prompted_at))
+        self._sentences.append(_SentenceRecord(text, now - self._prompted_at))
         return len(self._sentences) - 1
 
     def audio_arrived(self, seq: int, size_bytes: int, now: float) -> bool:

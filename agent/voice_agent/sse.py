@@ -1,0 +1,86 @@
+"""`POST /invocations`: one prompt, answered as server-sent events."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from voice_agent.conversations import Conversations, ConversationsFullError
+from voice_agent.messages import (
+    ErrorEvent,
+    Invocation,
+    MessageError,
+    ServerEvent,
+    new_request_id,
+    parse_invocation,
+    to_json,
+)
+from voice_agent.settings import Settings
+
+MAX_WAITING_EVENTS = 64
+
+
+class Invocations:
+    """Answers prompts; owns the tasks that do so.
+
+    Args:
+        conversations: Where the prompts are answered.
+        settings: The limit of a prompt's length.
+    """
+
+    def __init__(self, conversations: Conversations, settings: Settings) -> None:
+        self._conversations = conversations
+        self._max_prompt_chars = settings.max_prompt_chars
+        self._answers: set[asyncio.Task[None]] = set()
+
+    async def answer(self, payload: Any, session_id: str | None) -> AsyncGenerator[dict[str, Any]]:
+        """Yield the events of one reply as JSON objects.
+
+        Errors are events, too: an HTTP status would not reach AgentCore's callers.
+
+        Args:
+            payload: The request's JSON body.
+            session_id: AgentCore's session, which keeps its conversation; None for a single prompt.
+        """
+        request_id = new_request_id()
+        try:
+            invocation = parse_invocation(payload, max_prompt_chars=self._max_prompt_chars)
+        except MessageError as error:
+            yield to_json(ErrorEvent(request_id=request_id, code=error.code, message=str(error)))
+            return
+        events: asyncio.Queue[ServerEvent | None] = asyncio.Queue(MAX_WAITING_EVENTS)
+        # The task cleans up after itself: when the client has left, Starlette lets this generator
+        # wait for nothing any more (anyio's cancellation strikes at every await).
+        answer = asyncio.Task(
+            self._reply(invocation, request_id, session_id, events),
+            loop=asyncio.get_running_loop(),
+            name="invocation",
+            eager_start=True,
+        )
+        self._answers.add(answer)
+        answer.add_done_callback(self._answers.discard)
+        try:
+            while (event := await events.get()) is not None:
+                yield to_json(event)
+        finally:
+            answer.cancel()
+            await asyncio.wait([answer])
+
+    async def close(self) -> None:
+        """Stop all replies."""
+        for answer in self._answers:
+            answer.cancel()
+        await asyncio.gather(*self._answers, return_exceptions=True)
+
+    async def _reply(
+        self,
+        invocation: Invocation,
+        request_id: str,
+        session_id: str | None,
+        events: asyncio.Queue[ServerEvent | None],
+    ) -> None:
+        try:
+            async with self._conversations.open(session_id) as conversation:
+                await conversation.reply(invocation, request_id, events.put)
+        except ConversationsFullError as error:
+            await events.put(ErrorEvent(request_id=request_id, code="busy", message=str(error)))
+        await events.put(None)
