@@ -14,7 +14,7 @@ from kokoro_voice.audio import SAMPLE_RATE_HZ
 MAX_REQUEST_ID_CHARS = 128
 
 Granularity = Literal["window", "sentence"]
-"""In what audio is made and sent: windows inside a sentence, or sentences."""
+"""What audio is synthesized and sent in: windows inside a sentence, or sentences."""
 
 ErrorCode = Literal[
     "invalid", "unknown_voice", "too_long", "unreadable", "busy", "stale", "internal"
@@ -25,9 +25,9 @@ class ProtocolError(Exception):
     """A request is refused.
 
     Args:
-        code: one of the protocol's error codes.
-        message: what is wrong, with the field, the value and what is accepted.
-        request_id: the id the client gave, where one could be read.
+        code: One of the protocol's error codes.
+        message: What is wrong, with the field, the value and what is accepted.
+        request_id: The id the client gave, where one could be read.
     """
 
     def __init__(self, code: ErrorCode, message: str, request_id: str | None = None) -> None:
@@ -35,6 +35,10 @@ class ProtocolError(Exception):
         self.code = code
         self.message = message
         self.request_id = request_id
+
+
+INTERNAL = ProtocolError("internal", "the speech could not be made")
+"""What a client learns of a fault of the server; the log has the rest."""
 
 
 class _Inbound(BaseModel):
@@ -66,8 +70,8 @@ class _SpeechFields(_Inbound):
 class Speak(_SpeechFields):
     """Say `text`.
 
-    Without a `request_id` the session makes one; without a `voice` or a `granularity`, it is the
-    default's. With `timestamps`, each word's times are told.
+    Without a `request_id` the session generates one; without a `voice` or a `granularity`, it is the
+    default's. With `timestamps`, each word's times are sent.
     """
 
     type: Literal["speak"] = "speak"
