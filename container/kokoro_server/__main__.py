@@ -70,9 +70,7 @@ async def _serve(
     return exit_code
 
 
-def main(
-    arguments: list[str] | None = None, scheduler: Scheduler[Work] | None = None
-) -> int:
+def main(arguments: list[str] | None = None, scheduler: Scheduler[Work] | None = None) -> int:
     """Run the command.
 
     Args:
@@ -94,8 +92,11 @@ def main(
     try:
         settings = Settings.from_environment(os.environ, options.model_dir)
         voices = Voices.in_directory(settings.model_dir, settings.default_voice)
-    except (SettingsError, VoiceError) as error:
+    except SettingsError as error:
         print(f"error: {error}", file=sys.stderr)
+        return _EXIT_USAGE
+    except VoiceError as error:
+        print(f"error: voice: {error}", file=sys.stderr)
         return _EXIT_USAGE
     try:
         listener = listen(options.host, options.port)

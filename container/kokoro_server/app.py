@@ -14,6 +14,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from kokoro_server.admission import BUSY, Admission
+from kokoro_server.codecs import CODECS
 from kokoro_server.connection import Connection
 from kokoro_server.counters import Counters
 from kokoro_server.listener import Listener
@@ -23,15 +24,11 @@ from kokoro_server.session import Session
 from kokoro_server.settings import Settings
 from kokoro_server.synthesis import Speech
 from kokoro_server.utterance import SpeechRequest, Utterance
-from kokoro_voice import audio
 from kokoro_voice.voices import Voices
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """The limit of one request or frame, far above the longest text: what is too long gets an answer."""
 _STATUS: dict[ErrorCode, int] = {"too_long": 413, "busy": 503, "internal": 500}
-# There is no registered type for little-endian PCM (audio/L16 is big-endian, RFC 2586); this is
-# what OpenAI calls it.
-_MEDIA_TYPES = {"wav": "audio/wav", "pcm": "audio/pcm;rate=24000;channels=1"}
 
 logger = logging.getLogger(__name__)
 
@@ -156,9 +153,9 @@ class SpeechApp:
         finally:
             self.counters.batch_open -= 1
             self._note_gone()
+        codec = CODECS[message.format]
         return StreamingResponse(
-            self._streamed(audio.wav_header() if message.format == "wav" else b"", first, spoken),
-            media_type=_MEDIA_TYPES[message.format],
+            self._streamed(codec.header, first, spoken), media_type=codec.media_type
         )
 
     async def _spoken(self, utterance: Utterance, speech: Speech) -> AsyncGenerator[bytes]:

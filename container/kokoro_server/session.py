@@ -29,7 +29,7 @@ from kokoro_server.messages import (
 )
 from kokoro_server.settings import Settings
 from kokoro_server.utterance import SpeechChunk, SpeechRequest, Utterance, UtteranceState
-from kokoro_voice import audio
+from kokoro_server import codecs
 from kokoro_voice.voices import Voices
 
 CLOSE_NORMAL = 1000
@@ -53,7 +53,7 @@ class _Answer:
     @property
     def sent_duration_s(self) -> float:
         """Seconds of its audio that were handed to the writer."""
-        return round(audio.duration_s(self.sent_bytes), 4)
+        return round(codecs.duration_s(self.sent_bytes), 4)
 
 
 class Session:
@@ -95,7 +95,7 @@ class Session:
     @property
     def has_room(self) -> bool:
         """Whether synthesis may go on: not too much audio waits for a slow reader."""
-        return audio.duration_s(self._buffered_bytes) < self._settings.max_buffered_audio_s
+        return codecs.duration_s(self._buffered_bytes) < self._settings.max_buffered_audio_s
 
     @property
     def can_receive(self) -> bool:
@@ -154,7 +154,7 @@ class Session:
         request = utterance.request
         if chunk.words and request.timestamps:
             answer.frames.append(Timing(request_id=request.request_id, words=tuple(chunk.words)))
-        answer.frames.extend(audio.frames(chunk.pcm))
+        answer.frames.extend(codecs.frames(chunk.pcm))
         self._buffered_bytes += len(chunk.pcm)
 
     def complete(self, utterance: Utterance) -> None:
@@ -255,7 +255,9 @@ class Session:
             )
         in_flight = {utterance.request.request_id for utterance in self._answers}
         if request.request_id in in_flight:
-            raise ProtocolError("invalid", f"request_id: {request.request_id!r} is in flight already")
+            raise ProtocolError(
+                "invalid", f"request_id: {request.request_id!r} is in flight already"
+            )
         while not request.request_id or request.request_id in in_flight:
             self._generated_ids += 1
             request = replace(request, request_id=f"r{self._generated_ids}")

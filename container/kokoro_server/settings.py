@@ -3,11 +3,12 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kokoro_server.messages import Granularity
+from kokoro_voice.onnx_model import ExecutionProvider
 
 PREFIX = "KOKORO_"
 
@@ -29,12 +30,9 @@ class Settings(BaseModel):
     threads: int = Field(default_factory=lambda: len(os.sched_getaffinity(0)), ge=1, le=256)
     """Threads of the engine; all available CPU cores by default. More threads than cores are
     slower, not faster."""
-    execution_provider: Literal["cpu", "cuda", "cuda-graphs", "tensorrt"] = "cpu"
+    execution_provider: ExecutionProvider = "cpu"
     """What the engine runs on; the server does not fall back to anything else. The GPU image sets
-    `cuda`. An image contains the graphs of its own device only.
-
-    `cuda-graphs` replays windows that were captured; `tensorrt` also needs NVIDIA's libraries.
-    """
+    `cuda`. An image contains the graphs of its own device only."""
     default_voice: str = "af_heart"
     """The voice, or mix of voices, of a request that names none."""
     granularity: Granularity = "window"

@@ -19,7 +19,7 @@ from kokoro_server.messages import Granularity, ProtocolError, Word
 from kokoro_server.utterance import SpeechChunk, SpeechRequest, Utterance
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples, silence
 from kokoro_voice.decoding import FRAME_WORK_S
-from kokoro_voice.synthesizer import PreparedSentence, Sentence, Synthesizer
+from kokoro_voice.synthesizer import AudioChunk, PreparedSentence, Sentence, Synthesizer
 from kokoro_voice.text import segments
 from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice
@@ -91,8 +91,9 @@ class Speech:
             for sentence in sentences:
                 spoken = True
                 prepared = await self._prepare(utterance, sentence)
-                async for chunk in self._decode(utterance, prepared):
-                    yield chunk
+                while (decoded := await self._decode_next(utterance, prepared)) is not None:
+                    if len(decoded.samples):
+                        yield _chunk(utterance, decoded.samples, decoded.words)
                 yield _chunk(utterance, prepared.tail())
                 yield _chunk(utterance, silence(sentence.pause_s / request.speed))
         if not spoken:
@@ -112,38 +113,24 @@ class Speech:
             ),
         )
 
-    async def _decode(
+    async def _decode_next(
         self, utterance: Utterance, prepared: PreparedSentence
-    ) -> AsyncGenerator[SpeechChunk]:
-        """Decode a sentence span by span, and learn how long that takes."""
-        tally = utterance.tally
-        while True:
-            buffered_s = utterance.listener.buffered_s(time.monotonic())
-            span = prepared.decoding.next(buffered_s, self._queue.is_contended(utterance))
-            if span is None:
-                return
-            before_s = tally.engine_s
-            decode = partial(self._synthesizer.decode, prepared, span)
-            decoded = await self._queue.run(utterance, decode)
-            self._frame_work_s.observe(tally.engine_s - before_s, span.work_frames)
-            if len(decoded.samples):
-                yield _chunk(utterance, decoded.samples, decoded.words)
+    ) -> AudioChunk | None:
+        """Decode what is next of a sentence, if anything is, and learn how long that takes."""
+        buffered_s = utterance.listener.buffered_s(time.monotonic())
+        span = prepared.decoding.next(buffered_s, self._queue.is_contended(utterance))
+        if span is None:
+            return None
+        before_s = utterance.tally.engine_s
+        decode = partial(self._synthesizer.decode, prepared, span)
+        decoded = await self._queue.run(utterance, decode)
+        self._frame_work_s.observe(utterance.tally.engine_s - before_s, span.work_frames)
+        return decoded
 
 
-def _chunk(
-    utterance: Utterance, samples: Samples, words: Sequence[WordTime] = ()
-) -> SpeechChunk:
+def _chunk(utterance: Utterance, samples: Samples, words: Sequence[WordTime] = ()) -> SpeechChunk:
     """Hand out audio of `utterance`; the times of `words` are those in a sentence that begins."""
     start_s = utterance.tally.audio_s
     utterance.add_audio(len(samples) / SAMPLE_RATE_HZ, time.monotonic())
-    return SpeechChunk(
-        codecs.to_pcm(samples),
-        tuple(
-            Word(
-                text=word.text,
-                start_s=round(start_s + word.start_s, 3),
-                end_s=round(start_s + word.end_s, 3),
-            )
-            for word in words
-        ),
-    )
+    times = tuple(Word.at(start_s, word) for word in words)
+    return SpeechChunk(codecs.to_pcm(samples), times)

@@ -15,6 +15,7 @@ from kokoro_server.messages import (
     Speak,
     Word,
     check_length,
+    resolve_voice,
 )
 from kokoro_server.settings import Settings
 from kokoro_voice.voices import Voice, Voices
@@ -50,7 +51,7 @@ class SpeechRequest:
         return cls(
             request_id=message.request_id or "",
             text=message.text,
-            voice=voices.resolve(message.voice),
+            voice=resolve_voice(voices, message.voice),
             speed=message.speed,
             granularity=message.granularity or settings.granularity,
             timestamps=message.timestamps,

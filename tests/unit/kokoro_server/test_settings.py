@@ -8,16 +8,16 @@ from kokoro_server.__main__ import main
 from kokoro_server.messages import ProtocolError
 from kokoro_server.settings import Settings, SettingsError
 from kokoro_voice.engine import Engine
-from kokoro_voice.onnx_graph import ModelError
+from kokoro_voice.errors import ModelError
 from kokoro_voice.voices import Voices
 
 
 def test_settings_come_from_the_environment_and_the_option_wins() -> None:
     """Guards against a setting that is read but not used, and against foreign variables."""
     env = {"KOKORO_MODEL_DIR": "/a", "KOKORO_THREADS": "3", "PATH": "/bin"}
-    assert Settings.from_env(env).model_dir == Path("/a")
-    assert Settings.from_env(env).threads == 3
-    assert Settings.from_env(env, Path("/b")).model_dir == Path("/b")
+    assert Settings.from_environment(env).model_dir == Path("/a")
+    assert Settings.from_environment(env).threads == 3
+    assert Settings.from_environment(env, Path("/b")).model_dir == Path("/b")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_settings_come_from_the_environment_and_the_option_wins() -> None:
 def test_wrong_settings_are_named(env: dict[str, str], mentions: list[str]) -> None:
     """Guards against a misspelt setting that silently has no effect."""
     with pytest.raises(SettingsError) as caught:
-        Settings.from_env(env)
+        Settings.from_environment(env)
     assert all(word in str(caught.value) for word in mentions)
 
 
