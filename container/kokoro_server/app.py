@@ -27,7 +27,7 @@ from kokoro_server.utterance import SpeechRequest, Utterance
 from kokoro_voice.voices import Voices
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
-"""The limit of one request or frame, far above the longest text: what is too long gets an answer."""
+"""Of one request or frame; far above the longest text, so that one that is too long is answered."""
 _STATUS: dict[ErrorCode, int] = {"too_long": 413, "busy": 503, "internal": 500}
 
 logger = logging.getLogger(__name__)

@@ -54,7 +54,7 @@ class EngineQueue:
 
         Args:
             utterance: The utterance that the work is for.
-            function: Called on the engine's thread; should end soon after its `Cancellation` is set.
+            function: Called on the engine's thread; ends soon after it is cancelled.
 
         Returns:
             What `function` returns.

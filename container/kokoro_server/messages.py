@@ -74,8 +74,8 @@ class _SpeechFields(_Inbound):
 class Speak(_SpeechFields):
     """Say `text`.
 
-    Without a `request_id` the session generates one; without a `voice` or a `granularity`, it is the
-    default's. With `timestamps`, each word's times are sent.
+    Without a `request_id` the session generates one; without a `voice` or a `granularity`, the
+    default is used. With `timestamps`, each word's times are sent.
     """
 
     type: Literal["speak"] = "speak"

@@ -10,6 +10,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from kokoro_server import codecs
 from kokoro_server.admission import BUSY, Admission
 from kokoro_server.counters import Counters
 from kokoro_server.listener import Listener
@@ -29,7 +30,6 @@ from kokoro_server.messages import (
 )
 from kokoro_server.settings import Settings
 from kokoro_server.utterance import SpeechChunk, SpeechRequest, Utterance, UtteranceState
-from kokoro_server import codecs
 from kokoro_voice.voices import Voices
 
 CLOSE_NORMAL = 1000
@@ -253,15 +253,14 @@ class Session:
             raise ProtocolError(
                 "busy", f"{len(self._answers)} requests are in flight, no more are taken"
             )
+        request_id = request.request_id
         in_flight = {utterance.request.request_id for utterance in self._answers}
-        if request.request_id in in_flight:
-            raise ProtocolError(
-                "invalid", f"request_id: {request.request_id!r} is in flight already"
-            )
-        while not request.request_id or request.request_id in in_flight:
+        if request_id in in_flight:
+            raise ProtocolError("invalid", f"request_id: {request_id!r} is in flight already")
+        while not request_id or request_id in in_flight:
             self._generated_ids += 1
-            request = replace(request, request_id=f"r{self._generated_ids}")
-        return request
+            request_id = f"r{self._generated_ids}"
+        return replace(request, request_id=request_id)
 
     def _cancel(self, request_id: str | None) -> None:
         for utterance, answer in list(self._answers.items()):

@@ -89,9 +89,8 @@ async def test_who_just_got_a_result_may_ask_for_more_before_the_next_is_picked(
         for number in range(3):
             await queue.run(mine, noting(f"window {number}", done))
 
-    others = [
-        asyncio.create_task(queue.run(utterance(2.0), noting("other", done))) for _ in range(2)
-    ]
+    other = noting("other", done)
+    others = [asyncio.create_task(queue.run(utterance(2.0), other)) for _ in range(2)]
     await asyncio.gather(asyncio.create_task(sentence()), *others, asyncio.to_thread(gate.open.set))
     assert done == ["prosody", "window 0", "window 1", "window 2", "other", "other"]
 

@@ -103,7 +103,7 @@ def playing_until(dry_s: float) -> Listener:
 
 
 def order(*listeners: Listener) -> list[int]:
-    """In which order these are served, who submit one work item each in the order of the arguments."""
+    """In which order these are served, who submit one item each in the order of the arguments."""
     scheduler: Scheduler[int] = Scheduler()
     for number, listener in enumerate(listeners):
         scheduler.submit(new_utterance(listener), number)

@@ -490,13 +490,8 @@ class AnySession(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.counters = Counters()
-        self.session = new_session(
-            self.counters,
-            max_queued_requests=4,
-            idle_timeout_s=50,
-            session_limit_s=200,
-            notice_s=10,
-        )
+        limits = {"idle_timeout_s": 50, "session_limit_s": 200, "notice_s": 10}
+        self.session = new_session(self.counters, max_queued_requests=4, **limits)
         self.now_s = 0.0
         self.sent = 0
         self.working: Utterance | None = None
@@ -555,9 +550,8 @@ class AnySession(RuleBasedStateMachine):
     @rule(samples=st.integers(1, 20_000), timed=st.booleans())
     def add_audio(self, samples: int, timed: bool) -> None:
         assert self.working is not None
-        if timed:
-            self.session.add_timing(self.working, [Word(text="Words.", start_s=0.0, end_s=0.1)])
-        self.session.add_audio(self.working, bytes(2 * samples))
+        words = [Word(text="Words.", start_s=0.0, end_s=0.1)] if timed else []
+        self.session.add_chunk(self.working, SpeechChunk(bytes(2 * samples), words))
 
     @precondition(lambda self: self.working is not None)
     @rule(good=st.booleans())
