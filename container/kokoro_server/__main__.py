@@ -12,10 +12,9 @@ from pathlib import Path
 
 from kokoro_server.app import SpeechApp
 from kokoro_server.http_server import listen, make_http_server
-from kokoro_server.messages import ProtocolError
 from kokoro_server.settings import Settings, SettingsError
 from kokoro_server.synthesis import Speech
-from kokoro_voice.onnx_graph import ModelError
+from kokoro_voice.errors import ModelError, VoiceError
 from kokoro_voice.voices import Voices
 
 _EXIT_FAILED, _EXIT_USAGE = 1, 2
@@ -76,8 +75,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         settings = Settings.from_env(os.environ, options.model_dir)
         voices = Voices.in_directory(settings.model_dir, settings.default_voice)
-    except (SettingsError, ProtocolError) as error:
+    except SettingsError as error:
         print(f"error: {error}", file=sys.stderr)
+        return _EXIT_USAGE
+    except VoiceError as error:
+        print(f"error: voice: {error}", file=sys.stderr)
         return _EXIT_USAGE
     try:
         listener = listen(options.host, options.port)

@@ -14,6 +14,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from kokoro_server.admission import BUSY, Admission
+from kokoro_server.codecs import CODECS
 from kokoro_server.connection import Connection
 from kokoro_server.counters import Stats
 from kokoro_server.messages import (
@@ -22,21 +23,18 @@ from kokoro_server.messages import (
     ProtocolError,
     check_length,
     decode_batch,
+    resolve_voice,
 )
 from kokoro_server.metrics import measured, recorder
 from kokoro_server.scheduler import Listener
 from kokoro_server.session import Session
 from kokoro_server.settings import Settings
 from kokoro_server.synthesis import Speech
-from kokoro_voice import audio
 from kokoro_voice.voices import Voice, Voices
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """Of one request or frame; far above the longest text, so that too long a one gets an answer."""
 _STATUS: dict[ErrorCode, int] = {"too_long": 413, "busy": 503, "internal": 500}
-# There is no registered type for little-endian PCM (audio/L16 is big-endian, RFC 2586); this is
-# what OpenAI calls it.
-_MEDIA_TYPES = {"wav": "audio/wav", "pcm": "audio/pcm;rate=24000;channels=1"}
 
 logger = logging.getLogger(__name__)
 
@@ -139,7 +137,7 @@ class SpeechApp:
         try:
             wanted = decode_batch(await _body(request))
             check_length(wanted.text, self._settings.max_text_chars)
-            voice = self._voices.resolve(wanted.voice)
+            voice = resolve_voice(self._voices, wanted.voice)
             speech = self._spoken(wanted, voice)
             # With the first audio in hand, all that can be wrong with the text is known.
             first = await anext(speech)
@@ -154,9 +152,10 @@ class SpeechApp:
         finally:
             self.stats.batch_open -= 1
             self._note_gone()
+        codec = CODECS[wanted.format]
         return StreamingResponse(
-            self._streamed(audio.wav_header() if wanted.format == "wav" else b"", first, speech),
-            media_type=_MEDIA_TYPES[wanted.format],
+            self._streamed(codec.header, first, speech),
+            media_type=codec.media_type,
         )
 
     async def _spoken(self, wanted: BatchRequest, voice: Voice) -> AsyncGenerator[bytes]:

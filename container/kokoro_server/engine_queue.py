@@ -8,23 +8,23 @@ from typing import Any
 
 from kokoro_server.admission import Demand
 from kokoro_server.scheduler import Scheduler
-from kokoro_voice.onnx_graph import Stop
+from kokoro_voice.onnx_model import Cancellation
 
 
 class _Unit:
     """Some work, and its caller's wait for it."""
 
-    def __init__(self, demand: Demand, work: Callable[[Stop], Any]) -> None:
+    def __init__(self, demand: Demand, work: Callable[[Cancellation], Any]) -> None:
         self.demand = demand
         self.result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.stop = Stop()
+        self.cancellation = Cancellation()
         self.took_s = 0.0
         self._work = work
 
     def do(self) -> Any:
         began_s = time.monotonic()
         try:
-            return self._work(self.stop)
+            return self._work(self.cancellation)
         finally:
             self.took_s = time.monotonic() - began_s
 
@@ -41,14 +41,14 @@ class EngineQueue:
         self._running: tuple[_Unit, asyncio.Future[Any]] | None = None
         self._closed = False
 
-    async def run[Result](self, demand: Demand, work: Callable[[Stop], Result]) -> Result:
+    async def run[Result](self, demand: Demand, work: Callable[[Cancellation], Result]) -> Result:
         """Do `work` when it is its listener's turn; how long it took is added to `demand`.
 
         Cancelling the caller withdraws work that waits and stops work that runs.
 
         Args:
             demand: the text that the work is for.
-            work: called on the engine's thread; should end soon after its `Stop` is set.
+            work: called on the engine's thread; should end soon after it is cancelled.
 
         Returns:
             What `work` returns.
@@ -66,7 +66,7 @@ class EngineQueue:
             result: Result = await unit.result
         except asyncio.CancelledError:
             self._scheduler.withdraw(demand.listener, unit)
-            unit.stop.set()
+            unit.cancellation.cancel()
             raise
         return result
 
@@ -82,7 +82,7 @@ class EngineQueue:
         if self._running is not None:
             unit, done = self._running
             unit.result.cancel()
-            unit.stop.set()
+            unit.cancellation.cancel()
             await asyncio.wait({done})
         self._thread.shutdown()
 

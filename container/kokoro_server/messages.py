@@ -4,12 +4,16 @@ Control is JSON in text frames, audio is 16-bit little-endian PCM in binary fram
 is accepted in either frame type, because SageMaker delivers a part without `DataType` as binary.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from kokoro_server.codecs import BatchFormat, SessionFormat
 from kokoro_voice.audio import SAMPLE_RATE_HZ
+from kokoro_voice.errors import InvalidMixError, UnknownVoiceError
+from kokoro_voice.timing import WordTime
+from kokoro_voice.voices import Voice, Voices
 
 MAX_REQUEST_ID_CHARS = 128
 
@@ -72,7 +76,7 @@ class Speak(_SpeechFields):
 
     type: Literal["speak"] = "speak"
     timestamps: bool = Field(False, description="true or false")
-    format: Literal["pcm"] = Field("pcm", description='"pcm"')
+    format: SessionFormat = Field("pcm", description='"pcm"')
     request_timestamp: float | None = Field(None, description="a number, Unix seconds")
 
 
@@ -95,7 +99,7 @@ class BatchRequest(_SpeechFields):
     `model` is always sent by OpenAI's clients; there is one model here, so it is not looked at.
     """
 
-    format: Literal["wav", "pcm"] = Field("wav", description='"wav" or "pcm"')
+    format: BatchFormat = Field("wav", description='"wav" or "pcm"')
     timestamps: Literal[False] = Field(
         False, description="false: only a session has a place for them"
     )
@@ -154,6 +158,21 @@ def check_length(text: str, max_text_chars: int) -> None:
         )
 
 
+def resolve_voice(voices: Voices, name: str | None) -> Voice:
+    """The voice, or mix, of that name; the default's without one.
+
+    Raises:
+        ProtocolError: `unknown_voice`, the message lists the voices; or `invalid`, a mix that
+            cannot be spoken.
+    """
+    try:
+        return voices.resolve(name)
+    except UnknownVoiceError as error:
+        raise ProtocolError("unknown_voice", f"voice: {error}") from None
+    except InvalidMixError as error:
+        raise ProtocolError("invalid", f"voice: {error}") from None
+
+
 def _json_object(data: str | bytes) -> dict[str, Any]:
     # jiter rather than json: bounded nesting, no NaN, no lone surrogates.
     try:
@@ -207,7 +226,7 @@ class SynthesisStart(_Outbound):
     type: Literal["synthesis_start"] = "synthesis_start"
     request_id: str
     voice: str
-    format: Literal["pcm"] = "pcm"
+    format: SessionFormat = "pcm"
     sample_rate: int = SAMPLE_RATE_HZ
     channels: int = 1
 
@@ -220,6 +239,12 @@ class Word(BaseModel):
     text: str
     start_s: float
     end_s: float
+
+    @classmethod
+    def at(cls, begin_s: float, word: WordTime) -> Self:
+        """The times of a word whose sentence begins at `begin_s` in the audio of its request."""
+        start_s, end_s = (round(begin_s + time_s, 3) for time_s in (word.start_s, word.end_s))
+        return cls(text=word.text, start_s=start_s, end_s=end_s)
 
 
 class Timing(_Outbound):

@@ -11,10 +11,10 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from kokoro_server.codecs import duration_s
 from kokoro_server.messages import ProtocolError
 from kokoro_server.settings import Settings
 from kokoro_server.synthesis import Part
-from kokoro_voice import audio
 
 
 @dataclass
@@ -58,7 +58,7 @@ async def measured(
             began_s = clock()
             async for part in parts:
                 outcome.work_s += clock() - began_s
-                outcome.audio_s += audio.duration_s(len(part.pcm))
+                outcome.audio_s += duration_s(len(part.pcm))
                 if outcome.first_audio_s is None:
                     outcome.first_audio_s = outcome.work_s
                 yield part

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kokoro_server.admission import BUSY, Admission, Demand
+from kokoro_server.codecs import duration_s, frames
 from kokoro_server.counters import Stats
 from kokoro_server.messages import (
     Cancel,
@@ -30,10 +31,10 @@ from kokoro_server.messages import (
     Word,
     check_length,
     decode,
+    resolve_voice,
 )
 from kokoro_server.scheduler import Listener
 from kokoro_server.settings import Settings
-from kokoro_voice import audio
 from kokoro_voice.voices import Voice, Voices
 
 CLOSE_NORMAL = 1000
@@ -68,7 +69,7 @@ class Utterance:
     @property
     def sent_duration_s(self) -> float:
         """Seconds of its audio that were handed out."""
-        return round(audio.duration_s(self.sent_bytes), 4)
+        return round(duration_s(self.sent_bytes), 4)
 
 
 class Session:
@@ -104,7 +105,7 @@ class Session:
     @property
     def has_room(self) -> bool:
         """Whether synthesis may go on: not too much audio waits for a slow reader."""
-        return audio.duration_s(self._buffered_bytes) < self._settings.max_buffered_audio_s
+        return duration_s(self._buffered_bytes) < self._settings.max_buffered_audio_s
 
     @property
     def can_receive(self) -> bool:
@@ -153,7 +154,7 @@ class Session:
     def add_audio(self, utterance: Utterance, pcm: bytes) -> None:
         """Queue audio of `utterance` (s16le, whole samples); nothing happens if it was dropped."""
         if not utterance.dropped:
-            utterance.frames.extend(audio.frames(pcm))
+            utterance.frames.extend(frames(pcm))
             self._buffered_bytes += len(pcm)
 
     def add_timing(self, utterance: Utterance, words: Iterable[Word]) -> None:
@@ -244,7 +245,7 @@ class Session:
         request_id = speak.request_id
         try:
             check_length(speak.text, self._settings.max_text_chars)
-            voice = self._voices.resolve(speak.voice)
+            voice = resolve_voice(self._voices, speak.voice)
         except ProtocolError as error:
             raise ProtocolError(error.code, error.message, request_id) from None
         if speak.request_timestamp is not None:

@@ -3,11 +3,12 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kokoro_server.messages import Granularity
+from kokoro_voice.onnx_model import ExecutionProvider
 
 PREFIX = "KOKORO_"
 
@@ -25,15 +26,12 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     model_dir: Path
-    """Folder with the model's parts (`*.onnx`), `vocab.json` and `voices/*.bin`."""
+    """Folder with the model's graphs (`*.onnx`), `vocab.json` and `voices/*.bin`."""
     threads: int = Field(default_factory=lambda: len(os.sched_getaffinity(0)), ge=1, le=256)
     """Threads of the engine. More than there are cores is slower, not faster."""
-    execution_provider: Literal["cpu", "cuda", "cuda-graphs", "tensorrt"] = "cpu"
+    execution_provider: ExecutionProvider = "cpu"
     """What the engine runs on; it does not start on anything else. The GPU image says `cuda`. An
-    image has the graphs of its own device only.
-
-    `cuda-graphs` replays windows it has captured; `tensorrt` needs NVIDIA's libraries besides.
-    """
+    image has the graphs of its own device only."""
     default_voice: str = "af_heart"
     """Of a request that names none; a mix is one, too."""
     granularity: Granularity = "window"

@@ -1,14 +1,13 @@
 """Text to PCM without ever blocking the event loop.
 
-Pronunciation and the engine each have one thread. A request has at most one piece of text (about a
-sentence) in either queue, so the requests of all sessions take turns, piece by piece, however long
-each of them is: at the engine, the listener who would run dry first is next.
+Pronunciation and the engine each have one thread. A request has at most one segment of its text
+(about a sentence) in either queue, so the requests of all sessions take turns, segment by segment,
+however long each of them is: at the engine, the listener who would run dry first is next.
 """
 
 import asyncio
-import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -16,28 +15,17 @@ from functools import partial
 from pathlib import Path
 
 from kokoro_server.admission import Demand, Ratio
+from kokoro_server.codecs import duration_s, to_pcm
 from kokoro_server.engine_queue import EngineQueue
 from kokoro_server.messages import Granularity, ProtocolError, Word
 from kokoro_server.scheduler import Listener
-from kokoro_voice import audio, text, timing
-from kokoro_voice.audio import Samples
-from kokoro_voice.engine import FRAME_SAMPLES, MAX_PHONEMES, Engine, Prosody, Statistics
-from kokoro_voice.g2p import Pronouncer
-from kokoro_voice.norm_statistics import TABLE_PATH, StatisticsTable
-from kokoro_voice.onnx_graph import ExecutionProvider, ModelError, Stop
-from kokoro_voice.timing import PronouncedWord, word_times
+from kokoro_voice.audio import Samples, silence
+from kokoro_voice.decoding import FRAME_WORK_S
+from kokoro_voice.onnx_model import Cancellation, ExecutionProvider
+from kokoro_voice.synthesizer import AudioChunk, Sentence, Synthesizer
+from kokoro_voice.text import segments
+from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice
-from kokoro_voice.windows import (
-    CONTEXT_FRAMES,
-    FRAME_WORK_S,
-    LONGEST_FRAMES,
-    LONGEST_SHARED_FRAMES,
-    SHORT_FRAMES,
-    SpokenFrames,
-    Windows,
-)
-
-logger = logging.getLogger(__name__)
 
 _WARM_TEXT = "Everything is loaded now, and whoever calls next will be heard at once."
 
@@ -88,10 +76,7 @@ class Speech:
         def nobodys() -> Demand:
             return Demand(Listener(), len(_WARM_TEXT), time.monotonic())
 
-        (self._engine, self._table), self._pronouncer = await asyncio.gather(
-            self._queue.run(nobodys(), self._loaded),
-            asyncio.get_running_loop().run_in_executor(self._g2p_thread, Pronouncer),
-        )
+        self._synthesizer = await self._queue.run(nobodys(), self._loaded)
         # Short sentences are decoded whole, so both ways are needed. The first of everything takes
         # longer: the last time is what it costs.
         other: Granularity = "sentence" if granularity == "window" else "window"
@@ -102,14 +87,8 @@ class Speech:
         self.ready = True
         return demand
 
-    def _loaded(self, stop: Stop) -> tuple[Engine, StatisticsTable | None]:
-        """The engine, and the table of statistics unless it was calibrated with another model."""
-        engine = Engine(self._model_dir, self._threads, self._provider)
-        try:
-            return engine, StatisticsTable.load(TABLE_PATH, engine.model_sha256)
-        except ModelError as error:
-            logger.warning("every sentence will be decoded whole: %s", error)
-            return engine, None
+    def _loaded(self, _: Cancellation) -> Synthesizer:
+        return Synthesizer(self._model_dir, self._threads, self._provider)
 
     async def close(self) -> None:
         """Drop what waits and wait for the end of what runs."""
@@ -117,143 +96,72 @@ class Speech:
         await asyncio.to_thread(self._g2p_thread.shutdown, cancel_futures=True)
 
     async def speak(
-        self, words: str, voice: Voice, speed: float, granularity: Granularity, demand: Demand
+        self, text: str, voice: Voice, speed: float, granularity: Granularity, demand: Demand
     ) -> AsyncGenerator[Part]:
-        """Speak `words`, each part of the audio as soon as it is made.
+        """Speak `text`, each part of the audio as soon as it is made.
 
         Cancelling the caller withdraws work that waits and stops what runs.
 
         Args:
-            words: text of any length.
+            text: of any length.
             voice: of voices that exist.
             speed: 0.5 to 2.
             granularity: whether audio leaves inside a sentence, or a sentence at a time.
             demand: whose listener hears it; work and audio are added up in it.
 
         Raises:
-            ProtocolError: `unreadable`, there is nothing to say in `words`.
+            ProtocolError: `unreadable`, there is nothing to say in `text`.
         """
 
-        def part(samples: Samples, words: Iterable[Word] = ()) -> Part:
-            pcm = audio.to_pcm(samples)
-            demand.hand_out(audio.duration_s(len(pcm)), time.monotonic())
-            return Part(pcm, tuple(words))
+        def part(samples: Samples, times: Iterable[WordTime] = ()) -> Part:
+            pcm = to_pcm(samples)
+            demand.hand_out(duration_s(len(pcm)), time.monotonic())
+            return Part(pcm, tuple(Word.at(begin_s, word) for word in times))
 
         spoken = False
         demand.listener.wants(demand.arrived_s)
-        for piece in text.pieces(words):
-            # Punctuation alone makes the model babble.
-            sentences = [
-                sentence
-                for sentence in timing.split(
-                    await self._pronounced(piece.text, voice), MAX_PHONEMES
-                )
-                if any(phoneme.isalpha() for phoneme in timing.phonemes_of(sentence))
-            ]
-            for sentence in sentences:
+        for segment in segments(text):
+            for sentence in await asyncio.get_running_loop().run_in_executor(
+                self._g2p_thread, self._synthesizer.pronounce, segment, voice
+            ):
                 spoken = True
-                said = self._sentence(sentence, voice, speed, granularity, demand)
-                async with aclosing(said):
-                    async for samples, times in said:
-                        yield part(samples, times)
-                pause_s = piece.pause_s if sentence is sentences[-1] else text.WORD_PAUSE_S
-                yield part(audio.silence(pause_s / speed))
+                begin_s = demand.audio_s
+                chunks = self._sentence(sentence, voice, speed, granularity, demand)
+                async with aclosing(chunks):
+                    async for chunk in chunks:
+                        yield part(chunk.samples, chunk.words)
+                yield part(silence(sentence.pause_s / speed))
         if not spoken:
             raise ProtocolError("unreadable", "text: there is nothing in it that can be spoken")
 
-    async def _pronounced(self, words: str, voice: Voice) -> list[PronouncedWord]:
-        def pronounce() -> list[PronouncedWord]:
-            return [
-                PronouncedWord(word.text, self._engine.known(word.phonemes))
-                for word in self._pronouncer.words(words, voice.language)
-            ]
-
-        return await asyncio.get_running_loop().run_in_executor(self._g2p_thread, pronounce)
-
     async def _sentence(
         self,
-        words: list[PronouncedWord],
+        sentence: Sentence,
         voice: Voice,
         speed: float,
         granularity: Granularity,
         demand: Demand,
-    ) -> AsyncGenerator[tuple[Samples, list[Word]]]:
-        """Some trimmed audio of one sentence, and with the first of it the times of its words."""
-        phonemes = timing.phonemes_of(words)
-        prosody, statistics = await self._queue.run(
-            demand, partial(self._prepared, phonemes, voice, speed, granularity)
+    ) -> AsyncGenerator[AudioChunk]:
+        """The audio of one sentence, whole or in windows, none of it empty but perhaps the last."""
+        prepare = partial(
+            self._synthesizer.prepare,
+            sentence,
+            voice,
+            speed,
+            windowed=granularity == "window",
+            frame_work_s=self._frame_work_s.value or FRAME_WORK_S,
         )
-        start_s = demand.audio_s
-        spoken = SpokenFrames.of(prosody.token_frames, prosody.energy, timing.last_sound(phonemes))
-        last_sound_frame = timing.last_sound_frame(phonemes, prosody.token_frames)
-        trimmer = audio.Trimmer()
-        first: int | None = None
-        timed = False
-        async with aclosing(self._decoded(prosody, voice, statistics, spoken, demand)) as decoded:
-            async for start, samples in decoded:
-                first = start if first is None else first
-                end = start + len(samples) // FRAME_SAMPLES
-                speech = trimmer.push(samples, speech_follows=end <= last_sound_frame)
-                if len(speech) and not timed:
-                    timed = True
-                    dropped = first * FRAME_SAMPLES + trimmer.dropped_samples
-                    yield speech, word_times(words, prosody.token_frames, dropped, start_s)
-                elif len(speech):
-                    yield speech, []
-        yield trimmer.end(), []
-
-    def _prepared(
-        self, phonemes: str, voice: Voice, speed: float, granularity: Granularity, stop: Stop
-    ) -> tuple[Prosody, Statistics | None]:
-        """What decoding starts from, and the statistics to use if it is to be in windows."""
-        prosody = self._engine.prosody(phonemes, voice, speed, stop)
-        if self._table is None or granularity == "sentence" or prosody.frames < SHORT_FRAMES:
-            return prosody, None
-        if not self._table.allows_windows(voice):
-            return prosody, None
-        return prosody, self._table.predict(prosody, voice)
-
-    def _whole(self, prosody: Prosody, voice: Voice, stop: Stop) -> Samples:
-        samples, statistics = self._engine.whole(prosody, stop)
-        if self._table is not None:
-            self._table.learn(prosody, voice, statistics)
-        return samples
-
-    async def _decoded(
-        self,
-        prosody: Prosody,
-        voice: Voice,
-        statistics: Statistics | None,
-        spoken: SpokenFrames,
-        demand: Demand,
-    ) -> AsyncGenerator[tuple[int, Samples]]:
-        """The model's audio of one sentence, in windows if there are `statistics`, else at once.
-
-        Yields:
-            The frame that the samples begin with, and the samples.
-        """
-        if statistics is None:
-            whole = partial(self._whole, prosody, voice)
-            yield 0, await self._decode(demand, whole, prosody.frames)
-            return
-        windows = Windows(spoken, self._frame_work_s.value or FRAME_WORK_S)
+        prepared = await self._queue.run(demand, prepare)
         while True:
-            shared = self._queue.others_wait(demand)
-            window = windows.next(
-                demand.listener.left_s(time.monotonic()),
-                LONGEST_SHARED_FRAMES if shared else LONGEST_FRAMES,
+            span = prepared.decoding.next(
+                demand.listener.left_s(time.monotonic()), self._queue.others_wait(demand)
             )
-            if window is None:
-                return
-            start, end = window
-            decode = partial(self._engine.window, prosody, statistics, start, end)
-            yield start, await self._decode(demand, decode, end - start + 2 * CONTEXT_FRAMES)
-
-    async def _decode(
-        self, demand: Demand, decode: Callable[[Stop], Samples], frames: int
-    ) -> Samples:
-        """Have so many frames decoded, and learn how long that takes."""
-        before_s = demand.work_s
-        samples = await self._queue.run(demand, decode)
-        self._frame_work_s.observe(demand.work_s - before_s, frames)
-        return samples
+            if span is None:
+                break
+            before_s = demand.work_s
+            decode = partial(self._synthesizer.decode, prepared, span)
+            chunk = await self._queue.run(demand, decode)
+            self._frame_work_s.observe(demand.work_s - before_s, span.work_frames)
+            if len(chunk.samples):
+                yield chunk
+        yield AudioChunk(prepared.tail())

@@ -24,8 +24,9 @@ from kokoro_server.admission import Demand
 from kokoro_server.scheduler import Listener
 from kokoro_server.synthesis import Speech
 from kokoro_voice.audio import Samples
-from kokoro_voice.engine import Engine, Prosody, Statistics
-from kokoro_voice.onnx_graph import Stop, StoppedError
+from kokoro_voice.engine import Engine, NormStatistics, Prosody
+from kokoro_voice.errors import WorkCancelled
+from kokoro_voice.onnx_model import Cancellation
 from kokoro_voice.voices import Voices
 
 CONTAINER = Path(__file__).parent.parent.parent / "container"
@@ -271,18 +272,20 @@ async def test_cancelling_stops_the_engine_itself(
     model_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against an interrupted speaker whose next words wait for the old ones to be made."""
-    began, stopped = threading.Event(), threading.Event()
+    began, cancelled = threading.Event(), threading.Event()
 
     class WatchedEngine(Engine):
-        def whole(self, prosody: Prosody, stop: Stop) -> tuple[Samples, Statistics]:
+        def whole(
+            self, prosody: Prosody, cancellation: Cancellation
+        ) -> tuple[Samples, NormStatistics]:
             began.set()
             try:
-                return super().whole(prosody, stop)
-            except StoppedError:
-                stopped.set()
+                return super().whole(prosody, cancellation)
+            except WorkCancelled:
+                cancelled.set()
                 raise
 
-    monkeypatch.setattr("kokoro_server.synthesis.Engine", WatchedEngine)
+    monkeypatch.setattr("kokoro_voice.synthesizer.Engine", WatchedEngine)
     speech = Speech(model_dir, threads=2)
     voice = Voices(["af_heart"], "af_heart").default
     await speech.load(voice, "sentence")
@@ -292,7 +295,7 @@ async def test_cancelling_stops_the_engine_itself(
     speaking = asyncio.ensure_future(anext(speech.speak(text, voice, 1.0, "sentence", demand)))
     assert await asyncio.to_thread(began.wait, 60)
     speaking.cancel()
-    assert await asyncio.to_thread(stopped.wait, 60)
+    assert await asyncio.to_thread(cancelled.wait, 60)
     await speech.close()
 
 

@@ -10,7 +10,7 @@ import pytest_asyncio
 from kokoro_server.admission import Demand
 from kokoro_server.engine_queue import EngineQueue
 from kokoro_server.scheduler import Listener
-from kokoro_voice.onnx_graph import Stop
+from kokoro_voice.onnx_model import Cancellation
 
 
 def demand(arrived_s: float = 0.0) -> Demand:
@@ -21,16 +21,16 @@ def demand(arrived_s: float = 0.0) -> Demand:
 
 
 class Gate:
-    """Work that runs until it is let go or stopped."""
+    """Work that runs until it is let go or cancelled."""
 
     def __init__(self) -> None:
         self.running = threading.Event()
         self.open = threading.Event()
 
-    def __call__(self, stop: Stop) -> str:
+    def __call__(self, cancellation: Cancellation) -> str:
         self.running.set()
         while not self.open.wait(0.001):
-            if stop.options.terminate:
+            if cancellation.cancelled:
                 return "stopped"
         return "let go"
 
@@ -50,8 +50,8 @@ async def running(queue: EngineQueue) -> tuple[Gate, asyncio.Task[str]]:
     return gate, task
 
 
-def noting(name: str, notes: list[str]) -> Callable[[Stop], None]:
-    return lambda stop: notes.append(name)
+def noting(name: str, notes: list[str]) -> Callable[[Cancellation], None]:
+    return lambda _: notes.append(name)
 
 
 async def test_work_is_done_by_deadline_and_its_time_is_noted(queue: EngineQueue) -> None:
@@ -95,12 +95,12 @@ async def test_who_just_got_a_result_may_ask_for_more_before_the_next_is_picked(
 async def test_what_fails_is_raised_and_the_next_is_done(queue: EngineQueue) -> None:
     """Guards against an engine that stops for everybody after one error."""
 
-    def fail(stop: Stop) -> None:
+    def fail(cancellation: Cancellation) -> None:
         raise ValueError("no such window")
 
     with pytest.raises(ValueError, match="no such window"):
         await queue.run(demand(), fail)
-    assert await queue.run(demand(), lambda stop: 3) == 3
+    assert await queue.run(demand(), lambda _: 3) == 3
 
 
 async def test_cancelled_while_it_waits_it_is_never_done(queue: EngineQueue) -> None:
@@ -124,7 +124,7 @@ async def test_cancelled_while_it_runs_it_is_stopped(queue: EngineQueue) -> None
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first
-    assert await queue.run(demand(), lambda stop: "next") == "next"
+    assert await queue.run(demand(), lambda _: "next") == "next"
 
 
 async def test_closing_leaves_no_work_no_waiter_and_no_thread() -> None:

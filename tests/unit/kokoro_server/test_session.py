@@ -15,11 +15,11 @@ from hypothesis.stateful import (
 )
 
 from kokoro_server.admission import Admission
+from kokoro_server.codecs import MAX_FRAME_BYTES
 from kokoro_server.counters import Stats
 from kokoro_server.messages import Word
 from kokoro_server.session import QUIET_S, Session, Utterance
 from kokoro_server.settings import Settings
-from kokoro_voice.audio import MAX_FRAME_BYTES
 from kokoro_voice.voices import Voices
 
 CLIENT_MESSAGES = Path(__file__).parents[2] / "protocol" / "client_messages.json"
