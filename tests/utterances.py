@@ -15,12 +15,31 @@ VOICE = Voice("af_heart", (("af_heart", 1.0),))
 Script = Callable[[Utterance], AsyncGenerator[SpeechChunk]]
 
 
+def waiting_since(now_s: float) -> Listener:
+    """A listener who has nothing to play."""
+    listener = Listener()
+    listener.await_audio(now_s)
+    return listener
+
+
+def playing_until(plays_until_s: float) -> Listener:
+    """A listener who began to play at 0 s."""
+    listener = waiting_since(0.0)
+    listener.add_audio(plays_until_s, 0.0)
+    return listener
+
+
 def new_utterance(
-    listener: Listener | None = None, chars: float = 1.0, received_s: float = 0.0
+    listener: Listener | None = None,
+    chars: float = 1.0,
+    received_s: float = 0.0,
+    text: str | None = None,
+    speed: float = 1.0,
 ) -> Utterance:
-    """One of so many characters at normal speed, to a listener of its own unless one is passed."""
-    text = "x" * math.ceil(chars)
-    speed = len(text) / chars if chars else 1.0
+    """One of a text, or of so many characters, to a listener of its own unless one is passed."""
+    if text is None:
+        text = "x" * math.ceil(chars)
+        speed = len(text) / chars if chars else 1.0
     return Utterance(SpeechRequest("", text, VOICE, speed), listener or Listener(), received_s)
 
 

@@ -7,7 +7,9 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock, call
 
+import httpx
 import pytest
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from websockets.asyncio.client import ClientConnection, connect
@@ -106,6 +108,41 @@ def test_a_batch_request_is_busy_while_a_listener_needs_the_engine() -> None:
         assert client.post("/invocations", json={"text": "Hi. " * 9}).status_code == 500
 
 
+async def two_seconds(utterance: Utterance) -> AsyncGenerator[SpeechChunk]:
+    """What takes 0.5 s of the engine's time."""
+    for _ in range(2):
+        utterance.tally.engine_s += 0.25
+        yield second(utterance)
+
+
+def test_on_both_routes_one_utterance_is_admitted_spoken_ended_and_recorded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Guards against a copy on the way, whose cost or end nobody learns."""
+    app = new_app(two_seconds, metrics_namespace="VoiceAgent", endpoint_name="kokoro-test")
+    accepted, ended = Mock(wraps=app.admission.accept), Mock(wraps=app.admission.end)
+    monkeypatch.setattr(app.admission, "accept", accepted)
+    monkeypatch.setattr(app.admission, "end", ended)
+    client = TestClient(app.asgi)
+    answer = client.post("/invocations", json={"text": "Hi.", "format": "pcm", "speed": 1.5})
+    assert len(answer.content) == 2 * 48_000
+    with client.websocket_connect(STREAM) as session:
+        session.send_json({"text": "Hello.", "request_id": "a"})
+        while "elapsed_s" not in session.receive().get("text", ""):
+            pass
+    assert isinstance(app.speech, ScriptedSpeech)
+    batch, streamed = app.speech.spoken
+    assert (batch.request.text, batch.request.speed) == ("Hi.", 1.5)
+    assert (streamed.request.text, streamed.request.request_id) == ("Hello.", "a")
+    for calls in (accepted, ended):
+        assert calls.mock_calls == [call(batch), call(streamed)]
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["RealTimeFactor"] for line in lines] == [0.25, 0.25]
+    for utterance in (batch, streamed):
+        assert utterance.state is UtteranceState.COMPLETE
+        assert (utterance.tally.audio_s, utterance.tally.engine_s) == (2.0, 0.5)
+
+
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
@@ -135,20 +172,46 @@ async def endless(utterance: Utterance) -> AsyncGenerator[SpeechChunk]:
 
 
 @asynccontextmanager
+async def serving(app: SpeechApp) -> AsyncIterator[tuple[str, int]]:
+    """The address of a running server, which gives up on a peer after half a second."""
+    with listen("127.0.0.1", 0) as listener:
+        settings = Settings(model_dir=Path("unused"), peer_timeout_s=0.5)
+        http = make_http_server(app.asgi, settings)
+        running = asyncio.create_task(http.serve(sockets=[listener]))
+        yield listener.getsockname()
+        http.should_exit = True
+        await running
+
+
+@asynccontextmanager
 async def deaf_peer(app: SpeechApp) -> AsyncIterator[ClientConnection]:
     """A client of a running server that has little room for answers and never reads them."""
-    with listen("127.0.0.1", 0) as listener, socket.socket() as client:
-        http = make_http_server(app.asgi, Settings(model_dir=Path("unused"), peer_timeout_s=0.5))
-        serving = asyncio.create_task(http.serve(sockets=[listener]))
-        host, port = listener.getsockname()
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        client.connect((host, port))
-        client.setblocking(False)
-        async with connect(f"ws://{host}:{port}{STREAM}", sock=client, max_queue=1) as websocket:
-            yield websocket
-            websocket.transport.abort()
-        http.should_exit = True
-        await serving
+    async with serving(app) as (host, port):
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect((host, port))
+            client.setblocking(False)
+            uri = f"ws://{host}:{port}{STREAM}"
+            async with connect(uri, sock=client, max_queue=1) as websocket:
+                yield websocket
+                websocket.transport.abort()
+
+
+async def test_a_batch_client_who_goes_cancels_its_utterance(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Guards against work for a client that is gone, and half an utterance in the metrics."""
+    app = new_app(endless, metrics_namespace="VoiceAgent", endpoint_name="kokoro-test")
+    async with serving(app) as (host, port), httpx.AsyncClient() as client:
+        url = f"http://{host}:{port}/invocations"
+        async with client.stream("POST", url, json={"text": "On and on."}) as answer:
+            await anext(answer.aiter_raw())
+        await app.drain()
+    assert isinstance(app.speech, ScriptedSpeech)
+    (utterance,) = app.speech.spoken
+    assert utterance.state is UtteranceState.CANCELLED
+    assert app.counters.batch_open == 0
+    assert capsys.readouterr().out == ""
 
 
 async def test_a_peer_that_reads_nothing_stops_synthesis_and_is_dropped() -> None:
