@@ -70,7 +70,7 @@ async def spoken(speech: Speech, begun: Utterance) -> Sequence[SpeechChunk]:
 
 
 async def test_audio_words_and_pauses_add_up(speech: Speech) -> None:
-    """Guards against word times that count from the wrong zero, and a pause that fast speech has not."""
+    """Guards against word times that count from the wrong zero, and a pause of fixed length."""
     begun = utterance("One. Two.", speed=2.0)
     chunks = await spoken(speech, begun)
     pcm = b"".join(chunk.pcm for chunk in chunks)
