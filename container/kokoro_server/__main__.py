@@ -9,9 +9,11 @@ import signal
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 from kokoro_server.app import SpeechApp
 from kokoro_server.http_server import listen, make_http_server
+from kokoro_server.scheduler import Scheduler
 from kokoro_server.settings import Settings, SettingsError
 from kokoro_server.synthesis import Speech
 from kokoro_voice.errors import ModelError, VoiceError
@@ -22,8 +24,10 @@ _EXIT_FAILED, _EXIT_USAGE = 1, 2
 logger = logging.getLogger("kokoro_server")
 
 
-async def _serve(settings: Settings, voices: Voices, listener: socket.socket) -> int:
-    speech = Speech(settings.model_dir, settings.threads, settings.execution_provider)
+async def _serve(
+    settings: Settings, voices: Voices, listener: socket.socket, scheduler: Scheduler[Any] | None
+) -> int:
+    speech = Speech(settings.model_dir, settings.threads, settings.execution_provider, scheduler)
     app = SpeechApp(settings, voices, speech)
     http = make_http_server(app.asgi, settings)
     stopping = asyncio.Event()
@@ -61,8 +65,16 @@ async def _serve(settings: Settings, voices: Voices, listener: socket.socket) ->
     return exit_code
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 0, 1 for a failure, 2 for wrong settings."""
+def main(arguments: list[str] | None = None, scheduler: Scheduler[Any] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        arguments: of the command line; the process's if None.
+        scheduler: of the engine's work; by deadlines if None.
+
+    Returns:
+        The exit status: 0, 1 for a failure, 2 for wrong settings.
+    """
     parser = argparse.ArgumentParser(prog="python -m kokoro_server")
     serve = parser.add_subparsers(required=True).add_parser("serve", help="run the server")
     serve.add_argument("--host", default="0.0.0.0")
@@ -87,7 +99,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {options.host}:{options.port}: {error}", file=sys.stderr)
         return _EXIT_FAILED
     with listener:
-        return asyncio.run(_serve(settings, voices, listener))
+        return asyncio.run(_serve(settings, voices, listener, scheduler))
 
 
 if __name__ == "__main__":

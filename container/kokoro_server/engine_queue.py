@@ -35,8 +35,8 @@ class EngineQueue:
     Nothing but the work itself happens on that thread; the rest belongs to the event loop.
     """
 
-    def __init__(self) -> None:
-        self._scheduler: Scheduler[_Unit] = Scheduler()
+    def __init__(self, scheduler: Scheduler[Any] | None = None) -> None:
+        self._scheduler: Scheduler[_Unit] = Scheduler() if scheduler is None else scheduler
         self._thread = ThreadPoolExecutor(1, "engine")
         self._running: tuple[_Unit, asyncio.Future[Any]] | None = None
         self._closed = False

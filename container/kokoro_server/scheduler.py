@@ -12,11 +12,10 @@ import math
 from collections import deque
 
 RESERVE_S = 2.0
-"""How long before a listener runs dry its next work is due, for each other listener who waits.
-
-Units have a length, and one that makes sure of the first sound of a newcomer must not cost somebody
-else a gap. Chosen by `bench.scheduling`: with none, who has just begun to play is overtaken by
-whoever comes next, and runs dry; with more, newcomers wait longer than they need to."""
+"""The default reserve. Units have a length, and one that makes sure of the first sound of a
+newcomer must not cost somebody else a gap. Chosen by `bench.scheduling`: with none, who has just
+begun to play is overtaken by whoever comes next, and runs dry; with more, newcomers wait longer
+than they need to."""
 
 
 class Listener:
@@ -57,9 +56,15 @@ class Listener:
 
 
 class Scheduler[Unit]:
-    """Units of work that wait for the engine, which does one at a time."""
+    """Units of work that wait for the engine, which does one at a time.
 
-    def __init__(self) -> None:
+    Args:
+        reserve_s: how long before a listener runs dry its next work is due, for each other listener
+            who waits.
+    """
+
+    def __init__(self, reserve_s: float = RESERVE_S) -> None:
+        self._reserve_s = reserve_s
         # Each listener's units in order, with their places in the order of arrival.
         self._waiting: dict[Listener, deque[tuple[int, Unit]]] = {}
         self._places = itertools.count()
@@ -89,7 +94,7 @@ class Scheduler[Unit]:
 
     def rank(self, listener: Listener) -> tuple[float, int]:
         """The lowest is next: by the time its work is due, then by the arrival of that work."""
-        reserve_s = RESERVE_S * (len(self._waiting) - 1) if listener.plays else 0.0
+        reserve_s = self._reserve_s * (len(self._waiting) - 1) if listener.plays else 0.0
         return listener.dry_s - reserve_s, self._waiting[listener][0][0]
 
     def others_wait(self, listener: Listener) -> bool:

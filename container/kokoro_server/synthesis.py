@@ -13,12 +13,13 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from kokoro_server.admission import Demand, Ratio
 from kokoro_server.codecs import duration_s, to_pcm
 from kokoro_server.engine_queue import EngineQueue
 from kokoro_server.messages import Granularity, ProtocolError, Word
-from kokoro_server.scheduler import Listener
+from kokoro_server.scheduler import Listener, Scheduler
 from kokoro_voice.audio import Samples, silence
 from kokoro_voice.decoding import FRAME_WORK_S
 from kokoro_voice.onnx_model import Cancellation, ExecutionProvider
@@ -47,16 +48,23 @@ class Speech:
         model_dir: see `Engine`.
         threads: threads of one synthesis.
         provider: what the engine runs on.
+        scheduler: of the engine's work; by deadlines if None.
     """
 
-    def __init__(self, model_dir: Path, threads: int, provider: ExecutionProvider = "cpu") -> None:
+    def __init__(
+        self,
+        model_dir: Path,
+        threads: int,
+        provider: ExecutionProvider = "cpu",
+        scheduler: Scheduler[Any] | None = None,
+    ) -> None:
         self.ready = False
         """Whether the model is loaded and has spoken."""
         self._model_dir = model_dir
         self._threads = threads
         self._provider = provider
         self._g2p_thread = ThreadPoolExecutor(1, "g2p")
-        self._queue = EngineQueue()
+        self._queue = EngineQueue(scheduler)
         self._frame_work_s = Ratio()
 
     async def load(self, voice: Voice, granularity: Granularity) -> Demand:
