@@ -3,9 +3,7 @@
 import sys
 
 from bench.scheduling import FirstComeFirstServed
-from kokoro_server import engine_queue
 from kokoro_server.__main__ import main
 
 if __name__ == "__main__":
-    engine_queue.Scheduler = FirstComeFirstServed  # type: ignore[assignment,misc]
-    sys.exit(main())
+    sys.exit(main(scheduler=FirstComeFirstServed()))

@@ -3,7 +3,7 @@
     python -m bench.scheduling [--out bench/results/scheduling.md]
 
 A discrete-event simulation of speaking sessions on one engine. The server's own `Scheduler`,
-`Listener`, `Admission` and `Windows` decide; what work costs and how long sentences are is given
+`Listener`, `Admission` and `Decoding` decide; what work costs and how long sentences are are inputs
 (`bench.server` measures both, and compares what comes of it with the real server).
 """
 
@@ -16,28 +16,31 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from unittest.mock import patch
 
 import numpy as np
 
 from bench.publish import publish
 from bench.turns import POOL, Turn, turns
-from kokoro_server.admission import Admission, Demand
-from kokoro_server.scheduler import Listener, Scheduler
+from kokoro_server.admission import Admission
+from kokoro_server.listener import Listener
+from kokoro_server.scheduler import Scheduler
 from kokoro_server.settings import Settings
+from kokoro_server.utterance import SpeechRequest, Tally, Utterance
+from kokoro_voice.decoding import Decoding
+from kokoro_voice.voices import Voice
 from kokoro_voice.windows import (
     CONTEXT_FRAMES,
     FRAME_S,
-    LONGEST_FRAMES,
-    LONGEST_SHARED_FRAMES,
-    SHORT_FRAMES,
+    WINDOW_LIMITS,
     SpokenFrames,
-    Windows,
+    WindowLimits,
 )
 
 SESSIONS = range(1, 9)
 RUN_S = 3600.0
+VOICE = Voice("af_heart", (("af_heart", 1.0),))
 HEADROOM = Settings.model_fields["admission_headroom"].default
 
 
@@ -87,7 +90,7 @@ def estimated(sentence: str) -> Spoken:
 
 
 @dataclass(eq=False)
-class Unit:
+class Work:
     """Work for the engine."""
 
     session: "_Session"
@@ -96,35 +99,38 @@ class Unit:
     """What there is to hear of it; nothing of prosody."""
 
 
-class FirstComeFirstServed(Scheduler[Unit]):
+class FirstComeFirstServed[Item](Scheduler[Item]):
     """What servers have otherwise: a queue, or a lock, which is a queue of those who wait.
 
-    A sentence has its place once: it goes on with its second unit when the first is done.
+    A sentence has its place once: it goes on with its second item when the first is done.
     """
 
-    _served: Listener | None = None
+    def __init__(self) -> None:
+        super().__init__()
+        self._served: Listener | None = None
 
     def rank(self, listener: Listener) -> tuple[float, int]:
         """Deadlines do not matter."""
         return float(listener is not self._served), super().rank(listener)[1]
 
-    def next(self) -> Unit | None:
-        """Take the unit to do now, or None while nothing waits."""
+    def next(self) -> Item | None:
+        """Take the work to do now, or None while nothing waits."""
         self._served = min(self._waiting, key=self.rank, default=None)
         return super().next()
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """How a server makes speech, and in which order."""
+    """How a server synthesizes, and in which order."""
 
     name: str
-    scheduler: type[Scheduler[Unit]]
+    scheduler: Callable[[], Scheduler[Work]]
     headroom: float
     """Of admission; with 0 everybody is let in."""
     windows: bool = False
+    limits: WindowLimits = WINDOW_LIMITS
     whole_reply: bool = False
-    """A reply is one request, sent when it is complete and made as one."""
+    """A reply is one request, sent when it is complete and synthesized as one."""
 
 
 WINDOWS = Strategy("deadlines, windows", Scheduler, HEADROOM, windows=True)
@@ -163,17 +169,24 @@ def _cost_s(line: tuple[float, float], frames: int) -> float:
     return line[0] + line[1] * frames
 
 
-def _warm(strategy: Strategy, costs: Costs) -> Demand:
+def _utterance(sentences: list[Spoken], listener: Listener, received_s: float) -> Utterance:
+    text = "x" * sum(sentence.chars for sentence in sentences)
+    return Utterance(SpeechRequest("", text, VOICE), listener, received_s)
+
+
+def _warm(strategy: Strategy, costs: Costs) -> Utterance:
     """What a server has measured when it is ready: one sentence, whole or in three windows."""
     one = estimated(POOL[12])
     work_s = _cost_s(costs.prosody, one.frames)
-    pieces = 3 if strategy.windows else 1
+    chunks = 3 if strategy.windows else 1
     if strategy.windows:
-        frames = (one.spoken.end - one.spoken.start) // pieces + 2 * CONTEXT_FRAMES
-        work_s += pieces * _cost_s(costs.window, frames)
+        frames = (one.spoken.end - one.spoken.start) // chunks + 2 * CONTEXT_FRAMES
+        work_s += chunks * _cost_s(costs.window, frames)
     else:
         work_s += _cost_s(costs.whole, one.frames)
-    return Demand(Listener(), one.chars, 0.0, work_s, one.audio_s, pieces)
+    utterance = _utterance([one], Listener(), 0.0)
+    utterance.tally = Tally(work_s, one.audio_s, chunks)
+    return utterance
 
 
 class _Spells:
@@ -219,20 +232,20 @@ class _World:
             event()
 
     def pick(self) -> None:
-        """Let the engine begin the next unit, if it is free."""
-        if self._busy or (unit := self.scheduler.next()) is None:
+        """Let the engine begin the next work, if it is free."""
+        if self._busy or (work := self.scheduler.next()) is None:
             return
         self._busy = True
         if self._spells is not None:
-            unit.work_s = self._spells.work_s(unit.work_s, self.now_s)
-        self.outcome.work_s += unit.work_s
+            work.work_s = self._spells.work_s(work.work_s, self.now_s)
+        self.outcome.work_s += work.work_s
 
         def done() -> None:
             self._busy = False
-            unit.session.made(unit)
+            work.session.finished(work)
             self.pick()
 
-        self.after(unit.work_s, done)
+        self.after(work.work_s, done)
 
 
 class _Session:
@@ -245,8 +258,13 @@ class _Session:
         self._turns = to_come
         self._spoken = spoken
         self._listener = Listener()
-        self._texts: deque[tuple[Demand, list[Spoken]]] = deque()
-        self._units: Iterator[Unit] | None = None
+        self._texts: deque[tuple[Utterance, list[Spoken]]] = deque()
+        self._work: Iterator[Work] | None = None
+        self._to_arrive: deque[tuple[float, list[Spoken]]] = deque()
+        self._texts_to_end = 0
+        self._began_s = 0.0
+        self._heard_until_s: float | None = None
+        self._gap_s = 0.0
         self._begin_turn()
 
     def _begin_turn(self) -> None:
@@ -254,7 +272,7 @@ class _Session:
         if self._world.now_s + turn.silence_s > self._world.run_s:
             return
         sentences = [self._spoken(sentence) for sentence in turn.sentences]
-        self._heard_until_s: float | None = None
+        self._heard_until_s = None
         self._gap_s = 0.0
         if self._world.strategy.whole_reply:
             arrivals = [(turn.offsets_s[-1], sentences)]
@@ -269,35 +287,34 @@ class _Session:
         """The next text of the turn is here."""
         world = self._world
         at_s, sentences = self._to_arrive.popleft()
-        demand = world.admission.accept(
-            self._listener, sum(sentence.chars for sentence in sentences), world.now_s
-        )
-        if demand is None:
+        utterance = _utterance(sentences, self._listener, world.now_s)
+        if not world.admission.accept(utterance):
             world.outcome.refused += 1
             self._begin_turn()
             return
-        self._texts.append((demand, sentences))
+        self._texts.append((utterance, sentences))
         if self._to_arrive:
             world.after(self._to_arrive[0][0] - at_s, self._arrives)
-        if self._units is None:
+        if self._work is None:
             self._next_text()
 
     def _next_text(self) -> None:
-        demand, sentences = self._texts[0]
-        self._listener.wants(demand.arrived_s)
-        self._units = self._made_of(sentences)
-        self._world.after(self._world.costs.pronounce_s, self._next_unit)
+        utterance, sentences = self._texts[0]
+        utterance.begin(self._world.now_s)
+        self._work = self._work_for(sentences)
+        self._world.after(self._world.costs.pronounce_s, self._next_work)
 
-    def _next_unit(self) -> None:
-        assert self._units is not None
-        unit = next(self._units, None)
-        if unit is not None:
-            self._world.scheduler.submit(self._listener, unit)
+    def _next_work(self) -> None:
+        assert self._work is not None
+        work = next(self._work, None)
+        if work is not None:
+            self._world.scheduler.submit(self._texts[0][0], work)
             self._world.pick()
             return
-        demand, _ = self._texts.popleft()
-        self._world.admission.end(demand, made=True)
-        self._units = None
+        utterance, _ = self._texts.popleft()
+        utterance.complete()
+        self._world.admission.end(utterance)
+        self._work = None
         self._texts_to_end -= 1
         if self._texts:
             self._next_text()
@@ -306,56 +323,53 @@ class _Session:
             self._world.outcome.gaps_s.append(self._gap_s)
             self._world.after(self._heard_until_s - self._world.now_s, self._begin_turn)
 
-    def _made_of(self, sentences: list[Spoken]) -> Iterator[Unit]:
-        costs = self._world.costs
-
-        if self._world.strategy.whole_reply:
+    def _work_for(self, sentences: list[Spoken]) -> Iterator[Work]:
+        costs, strategy = self._world.costs, self._world.strategy
+        if strategy.whole_reply:
             work_s = sum(
                 _cost_s(costs.prosody, one.frames) + _cost_s(costs.whole, one.frames)
                 for one in sentences
             )
-            yield Unit(self, work_s, sum(one.audio_s for one in sentences))
+            yield Work(self, work_s, sum(one.audio_s for one in sentences))
             return
+        shared_frames = strategy.limits.longest_shared_frames
         for one in sentences:
-            yield Unit(self, _cost_s(costs.prosody, one.frames), 0.0)
-            if not self._world.strategy.windows or one.frames < SHORT_FRAMES:
-                yield Unit(self, _cost_s(costs.whole, one.frames), one.audio_s)
-                continue
-            windows = Windows(
-                one.spoken, _cost_s(costs.window, LONGEST_SHARED_FRAMES) / LONGEST_SHARED_FRAMES
+            yield Work(self, _cost_s(costs.prosody, one.frames), 0.0)
+            decoding = Decoding(
+                one.frames,
+                one.spoken,
+                windowed=strategy.windows,
+                frame_work_s=_cost_s(costs.window, shared_frames) / shared_frames,
+                limits=strategy.limits,
             )
             while True:
-                shared = self._world.scheduler.others_wait(self._listener)
-                window = windows.next(
-                    self._listener.left_s(self._world.now_s),
-                    LONGEST_SHARED_FRAMES if shared else LONGEST_FRAMES,
+                span = decoding.next(
+                    self._listener.buffered_s(self._world.now_s),
+                    self._world.scheduler.is_contended(self._texts[0][0]),
                 )
-                if window is None:
+                if span is None:
                     break
-                start, end = window
-                heard = min(end, one.audible[1]) - max(start, one.audible[0])
-                pause_s = one.pause_s if end == one.spoken.end else 0.0
-                yield Unit(
-                    self,
-                    _cost_s(costs.window, end - start + 2 * CONTEXT_FRAMES),
-                    FRAME_S * max(0, heard) + pause_s,
-                )
+                cost = costs.whole if span.whole else costs.window
+                heard = min(span.end, one.audible[1]) - max(span.start, one.audible[0])
+                pause_s = one.pause_s if span.end >= one.spoken.end else 0.0
+                audio_s = FRAME_S * max(0, heard) + pause_s
+                yield Work(self, _cost_s(cost, span.work_frames), audio_s)
 
-    def made(self, unit: Unit) -> None:
+    def finished(self, work: Work) -> None:
         """The engine has done it."""
-        demand, _ = self._texts[0]
-        demand.work_s += unit.work_s
+        utterance, _ = self._texts[0]
+        utterance.tally.engine_s += work.work_s
         now_s = self._world.now_s
-        if unit.audio_s > 0:
-            demand.hand_out(unit.audio_s, now_s)
-            self._world.outcome.audio_s += unit.audio_s
+        if work.audio_s > 0:
+            utterance.add_audio(work.audio_s, now_s)
+            self._world.outcome.audio_s += work.audio_s
             if self._heard_until_s is None:
                 self._world.outcome.first_sound_s.append(now_s - self._began_s)
                 self._heard_until_s = now_s
             late_s = max(0.0, now_s - self._heard_until_s)
             self._gap_s += late_s
-            self._heard_until_s += late_s + unit.audio_s
-        self._next_unit()
+            self._heard_until_s += late_s + work.audio_s
+        self._next_work()
 
 
 def simulate(
@@ -441,13 +455,12 @@ def choices() -> dict[tuple[int, str], Outcome]:
     runs = {(4, QUEUE.name): outcome(QUEUE)}
     for headroom in (1.0, 1.2, 1.35, 1.5):
         runs[4, f"headroom: {headroom}"] = outcome(replace(WINDOWS, headroom=headroom))
-    for name, where, values in (
-        ("reserve, s", "kokoro_server.scheduler.RESERVE_S", (0.0, 1.0, 1.5, 2.0, 2.5)),
-        ("shared window, frames", f"{__name__}.LONGEST_SHARED_FRAMES", (32, 64, 96, 192)),
-    ):
-        for value in values:
-            with patch(where, value):
-                runs[4, f"{name}: {value}"] = outcome()
+    for reserve_s in (0.0, 1.0, 1.5, 2.0, 2.5):
+        scheduler = partial(Scheduler[Work], reserve_s)
+        runs[4, f"reserve, s: {reserve_s}"] = outcome(replace(WINDOWS, scheduler=scheduler))
+    for frames in (32, 64, 96, 192):
+        limits = WindowLimits(longest_shared_frames=frames)
+        runs[4, f"shared window, frames: {frames}"] = outcome(replace(WINDOWS, limits=limits))
     return runs
 
 

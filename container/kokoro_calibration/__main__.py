@@ -10,8 +10,8 @@ from kokoro_calibration.collect import collect, texts_sha256
 from kokoro_calibration.fit import fit
 from kokoro_model import default_model_dir
 from kokoro_voice.engine import Engine
+from kokoro_voice.errors import ModelError
 from kokoro_voice.norm_statistics import TABLE_PATH
-from kokoro_voice.onnx_graph import ModelError
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -18,11 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kokoro_voice.audio import Samples
-from kokoro_voice.engine import FRAME_SAMPLES, Engine
+from kokoro_voice.engine import Engine
 from kokoro_voice.g2p import Pronouncer
+from kokoro_voice.languages import LANGUAGES
 from kokoro_voice.norm_statistics import DECODER_STYLE_SIZE, Array, content
-from kokoro_voice.onnx_graph import Stop
-from kokoro_voice.voices import LANGUAGES, Voice, Voices
+from kokoro_voice.onnx_model import Cancellation
+from kokoro_voice.voices import Voice, Voices
+from kokoro_voice.windows import FRAME_SAMPLES
 
 TEXTS_PATH = Path(__file__).with_name("texts.toml")
 
@@ -61,7 +63,7 @@ class Sample:
     Arguments:
         style: the decoder's part, shape (128,).
         content: see `kokoro_voice.norm_statistics.content`.
-        mean, variance: the true statistics, see `Statistics`.
+        mean, variance: the true statistics, see `NormStatistics`.
         token_frames: see `Prosody`.
         levels_db: of 5 ms each below the loudest, shape (5 * frames,).
     """
@@ -178,8 +180,8 @@ def decode(engine: Engine, job: Job, phonemes: str, directions: Array, offset: A
         offset: likewise.
     """
     voice = Voice(job.voice, ((job.voice, 1.0),))
-    prosody = engine.prosody(engine.known(phonemes), voice, job.speed, Stop())
-    audio, statistics = engine.whole(prosody, Stop())
+    prosody = engine.prosody(engine.known(phonemes), voice, job.speed, Cancellation())
+    audio, statistics = engine.whole(prosody, Cancellation())
     return Sample(
         voice=job.voice,
         number=job.number,

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 
 from kokoro_calibration.collect import SPEEDS, Sample, load, projection, texts_sha256
-from kokoro_voice.engine import Statistics
+from kokoro_voice.engine import NormStatistics
 from kokoro_voice.norm_statistics import (
     VARIANCE_FLOOR,
     Array,
     Basis,
     Input,
+    NormStatisticsTable,
     Provenance,
     Regression,
-    StatisticsTable,
     standardise,
 )
 
@@ -65,7 +65,7 @@ def fit(data_dir: Path, model_sha256: str, out: Path) -> Provenance:
         variance_error_p95_db=round(float(np.percentile(errors[:, 1], 95)), 3),
     )
     directions, offset = projection()
-    StatisticsTable(provenance, directions, offset, regression(samples)).save(out)
+    NormStatisticsTable(provenance, directions, offset, regression(samples)).save(out)
     return provenance
 
 
@@ -114,7 +114,7 @@ def input_of(samples: Sequence[Sample]) -> Input:
     )
 
 
-def errors_of(predicted: Statistics, sample: Sample) -> tuple[float, float]:
+def errors_of(predicted: NormStatistics, sample: Sample) -> tuple[float, float]:
     """Means over the channels: of the mean's error in true standard deviations, and of the
     variance's error in decibels, both absolute."""
     deviation = np.sqrt(sample.variance + VARIANCE_FLOOR)

@@ -8,24 +8,28 @@ import os
 import signal
 import socket
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from kokoro_server.app import SpeechApp
+from kokoro_server.engine_queue import EngineQueue, Work
 from kokoro_server.http_server import listen, make_http_server
-from kokoro_server.messages import ProtocolError
+from kokoro_server.scheduler import Scheduler
 from kokoro_server.settings import Settings, SettingsError
 from kokoro_server.synthesis import Speech
-from kokoro_voice.onnx_graph import ModelError
+from kokoro_voice.errors import ModelError, VoiceError
+from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.voices import Voices
 
 _EXIT_FAILED, _EXIT_USAGE = 1, 2
 
-logger = logging.getLogger("kokoro_server")
+logger = logging.getLogger(__name__)
 
 
-async def _serve(settings: Settings, voices: Voices, listener: socket.socket) -> int:
-    speech = Speech(settings.model_dir, settings.threads, settings.execution_provider)
-    app = SpeechApp(settings, voices, speech)
+async def _serve(
+    settings: Settings, voices: Voices, listener: socket.socket, scheduler: Scheduler[Work]
+) -> int:
+    app = SpeechApp(settings, voices)
     http = make_http_server(app.asgi, settings)
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -34,36 +38,48 @@ async def _serve(settings: Settings, voices: Voices, listener: socket.socket) ->
     print(json.dumps({"event": "listening", "host": host, "port": port}), flush=True)
     exit_code = 0
 
-    async def load() -> None:
+    async def load(resources: AsyncExitStack) -> None:
         nonlocal exit_code
         try:
-            app.admission.learn(await speech.load(voices.default, settings.granularity))
-            logger.info(
-                "ready: %d voices, %d threads, %s",
-                len(voices.names),
-                settings.threads,
-                settings.execution_provider,
+            synthesizer = await asyncio.to_thread(
+                Synthesizer, settings.model_dir, settings.threads, settings.execution_provider
             )
+            speech = Speech(synthesizer, EngineQueue(scheduler))
+            resources.push_async_callback(speech.close)
+            app.admission.learn(await speech.warm_up(voices.default, settings.granularity))
         except ModelError as error:
             logger.error("%s", error)
             exit_code = _EXIT_FAILED
             stopping.set()
+            return
+        app.speech = speech
+        logger.info(
+            "ready: %d voices, %d threads, %s",
+            len(voices.names),
+            settings.threads,
+            settings.execution_provider,
+        )
 
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(http.serve(sockets=[listener]))
-            loading = tasks.create_task(load())
-            await stopping.wait()
-            loading.cancel()
-            await app.drain()
-            http.should_exit = True
-    finally:
-        await speech.close()
+    async with AsyncExitStack() as resources, asyncio.TaskGroup() as tasks:
+        tasks.create_task(http.serve(sockets=[listener]))
+        loading = tasks.create_task(load(resources))
+        await stopping.wait()
+        loading.cancel()
+        await app.drain()
+        http.should_exit = True
     return exit_code
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 0, 1 for a failure, 2 for wrong settings."""
+def main(arguments: list[str] | None = None, scheduler: Scheduler[Work] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        arguments: Of the command line; those of the process by default.
+        scheduler: Decides which work the engine does next, by deadlines by default.
+
+    Returns:
+        The exit status: 0, 1 for a failure, 2 for wrong settings.
+    """
     parser = argparse.ArgumentParser(prog="python -m kokoro_server")
     serve = parser.add_subparsers(required=True).add_parser("serve", help="run the server")
     serve.add_argument("--host", default="0.0.0.0")
@@ -74,10 +90,13 @@ def main(arguments: list[str] | None = None) -> int:
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
     )
     try:
-        settings = Settings.from_env(os.environ, options.model_dir)
+        settings = Settings.from_environment(os.environ, options.model_dir)
         voices = Voices.in_directory(settings.model_dir, settings.default_voice)
-    except (SettingsError, ProtocolError) as error:
+    except SettingsError as error:
         print(f"error: {error}", file=sys.stderr)
+        return _EXIT_USAGE
+    except VoiceError as error:
+        print(f"error: voice: {error}", file=sys.stderr)
         return _EXIT_USAGE
     try:
         listener = listen(options.host, options.port)
@@ -85,7 +104,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {options.host}:{options.port}: {error}", file=sys.stderr)
         return _EXIT_FAILED
     with listener:
-        return asyncio.run(_serve(settings, voices, listener))
+        return asyncio.run(_serve(settings, voices, listener, scheduler or Scheduler()))
 
 
 if __name__ == "__main__":

@@ -14,29 +14,21 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from kokoro_server.admission import BUSY, Admission
+from kokoro_server.codecs import CODECS
 from kokoro_server.connection import Connection
-from kokoro_server.counters import Stats
-from kokoro_server.messages import (
-    BatchRequest,
-    ErrorCode,
-    ProtocolError,
-    check_length,
-    decode_batch,
-)
-from kokoro_server.metrics import measured, recorder
-from kokoro_server.scheduler import Listener
+from kokoro_server.counters import Counters
+from kokoro_server.listener import Listener
+from kokoro_server.messages import INTERNAL, ErrorCode, ProtocolError, decode_batch
+from kokoro_server.metrics import recorder
 from kokoro_server.session import Session
 from kokoro_server.settings import Settings
 from kokoro_server.synthesis import Speech
-from kokoro_voice import audio
-from kokoro_voice.voices import Voice, Voices
+from kokoro_server.utterance import SpeechRequest, Utterance
+from kokoro_voice.voices import Voices
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
-"""Of one request or frame; far above the longest text, so that too long a one gets an answer."""
+"""Of one request or frame; far above the longest text, so that one that is too long is answered."""
 _STATUS: dict[ErrorCode, int] = {"too_long": 413, "busy": 503, "internal": 500}
-# There is no registered type for little-endian PCM (audio/L16 is big-endian, RFC 2586); this is
-# what OpenAI calls it.
-_MEDIA_TYPES = {"wav": "audio/wav", "pcm": "audio/pcm;rate=24000;channels=1"}
 
 logger = logging.getLogger(__name__)
 
@@ -45,17 +37,17 @@ class SpeechApp:
     """The ASGI application and what its connections share.
 
     Args:
-        settings: limits and times.
-        voices: what may be asked for.
-        speech: may still be loading; until it is ready everything but `/stats` answers 503.
+        settings: Limits and times.
+        voices: What may be asked for.
     """
 
-    def __init__(self, settings: Settings, voices: Voices, speech: Speech) -> None:
-        self.stats = Stats()
+    def __init__(self, settings: Settings, voices: Voices) -> None:
+        self.speech: Speech | None = None
+        """The loaded model; until it is there everything but `/stats` answers 503."""
+        self.counters = Counters()
         self.admission = Admission(settings.admission_headroom)
         self._settings = settings
         self._voices = voices
-        self._speech = speech
         self._record = recorder(settings)
         self._draining = False
         self._connections: set[Connection] = set()
@@ -70,7 +62,7 @@ class SpeechApp:
         )
 
     async def drain(self) -> None:
-        """Take nothing new, tell open sessions to finish, return when all are gone.
+        """Take nothing new, announce the end to open sessions, return when all are gone.
 
         After `shutdown_s` the sessions close themselves; whatever is left a second later is left.
         """
@@ -86,40 +78,46 @@ class SpeechApp:
 
     @property
     def _open(self) -> int:
-        return self.stats.streams_open + self.stats.batch_open
+        return self.counters.streams_open + self.counters.batch_open
 
     def _note_gone(self) -> None:
         if self._draining and not self._open:
             self._all_gone.set()
 
-    def _refusal(self) -> JSONResponse | None:
-        """Why nothing new can be taken now, if so."""
+    def _available(self) -> Speech:
+        """The loaded model, for something new.
+
+        Raises:
+            ProtocolError: `busy`, nothing new can be taken now.
+        """
         if self._draining:
-            return _error("busy", "the server is shutting down")
-        if not self._speech.ready:
-            return _error("busy", "the model is being loaded")
+            raise ProtocolError("busy", "the server is shutting down")
+        if self.speech is None:
+            raise ProtocolError("busy", "the model is being loaded")
         if self._open >= self._settings.max_sessions:
-            return _error("busy", f"{self._open} sessions are open, no more are taken")
-        return None
+            raise ProtocolError("busy", f"{self._open} sessions are open, no more are taken")
+        return self.speech
 
     async def _ping(self, request: Request) -> Response:
-        return Response(status_code=200 if self._speech.ready and not self._draining else 503)
+        ready = self.speech is not None and not self._draining
+        return Response(status_code=200 if ready else 503)
 
     async def _stats(self, request: Request) -> Response:
-        return JSONResponse(asdict(self.stats))
+        return JSONResponse(asdict(self.counters))
 
     async def _session(self, websocket: WebSocket) -> None:
-        refusal = self._refusal()
-        if refusal is not None:
-            await websocket.send_denial_response(refusal)
+        try:
+            speech = self._available()
+        except ProtocolError as error:
+            await websocket.send_denial_response(_answer(error))
             return
-        self.stats.streams_opened += 1
-        self.stats.streams_open += 1
+        self.counters.streams_opened += 1
+        self.counters.streams_open += 1
         session = Session(
-            self._settings, self._voices, self.stats, self.admission, time.monotonic()
+            self._settings, self._voices, self.counters, self.admission, time.monotonic()
         )
         connection = Connection(
-            websocket, session, self._speech, self._settings.peer_timeout_s, self._record
+            websocket, session, speech, self._settings.peer_timeout_s, self._record
         )
         self._connections.add(connection)
         try:
@@ -127,77 +125,85 @@ class SpeechApp:
             await connection.run()
         finally:
             self._connections.remove(connection)
-            self.stats.streams_open -= 1
+            self.counters.streams_open -= 1
             self._note_gone()
 
     async def _invocations(self, request: Request) -> Response:
-        refusal = self._refusal()
-        if refusal is not None:
-            return refusal
-        self.stats.batch_requests += 1
-        self.stats.batch_open += 1
         try:
-            wanted = decode_batch(await _body(request))
-            check_length(wanted.text, self._settings.max_text_chars)
-            voice = self._voices.resolve(wanted.voice)
-            speech = self._spoken(wanted, voice)
-            # With the first audio in hand, all that can be wrong with the text is known.
-            first = await anext(speech)
+            speech = self._available()
         except ProtocolError as error:
-            return _error(error.code, error.message)
+            return _answer(error)
+        self.counters.batch_requests += 1
+        self.counters.batch_open += 1
+        try:
+            message = decode_batch(await _body(request))
+            wanted = SpeechRequest.of(message, self._voices, self._settings)
+            utterance = Utterance(wanted, Listener(), time.monotonic())
+            spoken = self._spoken(utterance, speech)
+            # With the first audio in hand, all that can be wrong with the text is known.
+            first = await anext(spoken)
+        except ProtocolError as error:
+            return _answer(error)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is left to read it
         except Exception:
             # The client learns that it failed, the log learns why.
             logger.exception("batch request failed")
-            return _error("internal", "the speech could not be made")
+            return _answer(INTERNAL)
         finally:
-            self.stats.batch_open -= 1
+            self.counters.batch_open -= 1
             self._note_gone()
+        codec = CODECS[message.format]
         return StreamingResponse(
-            self._streamed(audio.wav_header() if wanted.format == "wav" else b"", first, speech),
-            media_type=_MEDIA_TYPES[wanted.format],
+            self._streamed(codec.header, first, spoken), media_type=codec.media_type
         )
 
-    async def _spoken(self, wanted: BatchRequest, voice: Voice) -> AsyncGenerator[bytes]:
-        demand = self.admission.accept(
-            Listener(), len(wanted.text) / wanted.speed, time.monotonic()
-        )
-        if demand is None:
+    async def _spoken(self, utterance: Utterance, speech: Speech) -> AsyncGenerator[bytes]:
+        """The PCM of an utterance of the batch route, from its admission to its end."""
+        if not self.admission.accept(utterance):
             raise ProtocolError("busy", BUSY)
-        made = False
+        utterance.begin(time.monotonic())
         try:
-            granularity = wanted.granularity or self._settings.granularity
-            speech = self._speech.speak(wanted.text, voice, wanted.speed, granularity, demand)
-            async with aclosing(measured(speech, self._record)) as parts:
-                async for part in parts:
-                    yield part.pcm
-            made = True
+            async with aclosing(speech.speak(utterance)) as chunks:
+                async for chunk in chunks:
+                    yield chunk.pcm
+            utterance.complete()
+        except ProtocolError as error:
+            utterance.fail(error)
+            raise
+        except Exception:
+            utterance.fail(INTERNAL)
+            raise
         finally:
-            self.admission.end(demand, made)
+            if not utterance.ended:
+                utterance.cancel()
+            self.admission.end(utterance)
+            self._record(utterance)
 
     async def _streamed(
-        self, header: bytes, first: bytes, speech: AsyncGenerator[bytes]
+        self, header: bytes, first: bytes, spoken: AsyncGenerator[bytes]
     ) -> AsyncIterator[bytes]:
-        self.stats.batch_open += 1
+        self.counters.batch_open += 1
         try:
-            async with aclosing(speech):
+            async with aclosing(spoken):
                 yield header + first
-                async for pcm in speech:
+                async for pcm in spoken:
                     yield pcm
         finally:
-            self.stats.batch_open -= 1
+            self.counters.batch_open -= 1
             self._note_gone()
 
 
 async def _body(request: Request) -> bytes:
     body = bytearray()
-    async for part in request.stream():
-        body += part
+    async for received in request.stream():
+        body += received
         if len(body) > MAX_BODY_BYTES:
             raise ProtocolError("too_long", f"the body has more than {MAX_BODY_BYTES} bytes")
     return bytes(body)
 
 
-def _error(code: ErrorCode, message: str) -> JSONResponse:
-    return JSONResponse({"code": code, "message": message}, status_code=_STATUS.get(code, 400))
+def _answer(error: ProtocolError) -> JSONResponse:
+    return JSONResponse(
+        {"code": error.code, "message": error.message}, status_code=_STATUS.get(error.code, 400)
+    )

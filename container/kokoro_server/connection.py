@@ -7,10 +7,11 @@ from contextlib import aclosing
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from kokoro_server.messages import ProtocolError
-from kokoro_server.metrics import Record, measured
-from kokoro_server.session import Session, Utterance
+from kokoro_server.messages import INTERNAL, ProtocolError
+from kokoro_server.metrics import Record
+from kokoro_server.session import Session
 from kokoro_server.synthesis import Speech
+from kokoro_server.utterance import Utterance, UtteranceState
 
 TICK_S = 0.5
 
@@ -18,14 +19,14 @@ logger = logging.getLogger(__name__)
 
 
 class Connection:
-    """Reads, synthesises and writes at the same time, until the peer or the session is gone.
+    """Reads, synthesizes and writes at the same time, until the peer or the session is gone.
 
     Args:
-        websocket: accepted already.
-        session: what is to be done; nobody else may use it.
-        speech: the engine, shared with the other connections.
-        peer_timeout_s: how long one frame may wait for a peer that does not read.
-        record: takes the outcome of each utterance.
+        websocket: Accepted already.
+        session: Decides what is to be done; nobody else may use it.
+        speech: Shared with the other connections.
+        peer_timeout_s: How long one frame may wait for a peer that does not read, in seconds.
+        record: Called with each utterance at its end.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Connection:
         self._session_changed()
 
     def _session_changed(self) -> None:
-        if self._speaking is not None and self._speaking[0].dropped:
+        if self._speaking is not None and self._speaking[0].state is UtteranceState.CANCELLED:
             self._speaking[1].cancel()
         self._to_speak.set()
         self._to_write.set()
@@ -97,7 +98,7 @@ class Connection:
                 await self._to_speak.wait()
                 continue
             # A task of its own, so that cancelling the utterance can cancel the work on it.
-            work = tasks.create_task(self._synthesise(utterance))
+            work = tasks.create_task(self._synthesize(utterance))
             self._speaking = (utterance, work)
             try:
                 await asyncio.wait({work})
@@ -105,32 +106,24 @@ class Connection:
                 self._speaking = None
                 work.cancel()
 
-    async def _synthesise(self, utterance: Utterance) -> None:
+    async def _synthesize(self, utterance: Utterance) -> None:
         try:
-            speech = self._speech.speak(
-                utterance.text,
-                utterance.voice,
-                utterance.speed,
-                utterance.granularity,
-                utterance.demand,
-            )
-            async with aclosing(measured(speech, self._record)) as parts:
-                async for part in parts:
-                    if part.words and utterance.timestamps:
-                        self._session.add_timing(utterance, part.words)
-                    self._session.add_audio(utterance, part.pcm)
+            async with aclosing(self._speech.speak(utterance)) as chunks:
+                async for chunk in chunks:
+                    self._session.add_chunk(utterance, chunk)
                     self._to_write.set()
                     while not self._session.has_room:
                         self._written.clear()
                         await self._written.wait()
-            self._session.finish(utterance)
+            self._session.complete(utterance)
         except ProtocolError as error:
-            self._session.fail(utterance, error.code, error.message)
+            self._session.fail(utterance, error)
         except Exception:
             # Whatever goes wrong in one request must not end the session: the client learns that
             # it failed, the log learns why.
-            logger.exception("request %s failed", utterance.request_id)
-            self._session.fail(utterance, "internal", "the speech could not be made")
+            logger.exception("request %s failed", utterance.request.request_id)
+            self._session.fail(utterance, INTERNAL)
+        self._record(utterance)
         self._to_write.set()
 
     async def _write(self) -> None:

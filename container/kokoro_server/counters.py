@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Stats:
+class Counters:
     """What has happened since the start. Streams are WebSocket sessions; requests are speaks."""
 
     streams_opened: int = 0

@@ -6,103 +6,109 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from kokoro_server.admission import Demand
 from kokoro_server.scheduler import Scheduler
-from kokoro_voice.onnx_graph import Stop
+from kokoro_server.utterance import Utterance
+from kokoro_voice.onnx_model import Cancellation
 
 
-class _Unit:
-    """Some work, and its caller's wait for it."""
+class Work:
+    """Some work on an utterance, and its caller's wait for the result."""
 
-    def __init__(self, demand: Demand, work: Callable[[Stop], Any]) -> None:
-        self.demand = demand
+    def __init__(self, utterance: Utterance, function: Callable[[Cancellation], Any]) -> None:
+        self.utterance = utterance
         self.result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.stop = Stop()
-        self.took_s = 0.0
-        self._work = work
+        self.cancellation = Cancellation()
+        self.duration_s = 0.0
+        self._function = function
 
-    def do(self) -> Any:
+    def run(self) -> Any:
+        """Do the work, on the engine's thread."""
         began_s = time.monotonic()
         try:
-            return self._work(self.stop)
+            return self._function(self.cancellation)
         finally:
-            self.took_s = time.monotonic() - began_s
+            self.duration_s = time.monotonic() - began_s
 
 
 class EngineQueue:
-    """Does the work of all sessions on one thread, one unit at a time, in a `Scheduler`'s order.
+    """Does the work of all sessions on one thread, one item at a time, in a `Scheduler`'s order.
 
     Nothing but the work itself happens on that thread; the rest belongs to the event loop.
+
+    Args:
+        scheduler: Decides which work is next; nobody else may use it.
     """
 
-    def __init__(self) -> None:
-        self._scheduler: Scheduler[_Unit] = Scheduler()
+    def __init__(self, scheduler: Scheduler[Work]) -> None:
+        self._scheduler = scheduler
         self._thread = ThreadPoolExecutor(1, "engine")
-        self._running: tuple[_Unit, asyncio.Future[Any]] | None = None
+        self._running: tuple[Work, asyncio.Future[Any]] | None = None
         self._closed = False
 
-    async def run[Result](self, demand: Demand, work: Callable[[Stop], Result]) -> Result:
-        """Do `work` when it is its listener's turn; how long it took is added to `demand`.
+    async def run[Result](
+        self, utterance: Utterance, function: Callable[[Cancellation], Result]
+    ) -> Result:
+        """Call `function` when it is the listener's turn; the time it takes goes into the tally.
 
         Cancelling the caller withdraws work that waits and stops work that runs.
 
         Args:
-            demand: the text that the work is for.
-            work: called on the engine's thread; should end soon after its `Stop` is set.
+            utterance: The utterance that the work is for.
+            function: Called on the engine's thread; ends soon after it is cancelled.
 
         Returns:
-            What `work` returns.
+            What `function` returns.
 
         Raises:
-            Exception: what `work` raises.
-            RuntimeError: the queue is closed.
+            Exception: What `function` raises.
+            RuntimeError: The queue is closed.
         """
         if self._closed:
             raise RuntimeError("the engine's queue is closed")
-        unit = _Unit(demand, work)
-        self._scheduler.submit(demand.listener, unit)
+        work = Work(utterance, function)
+        self._scheduler.submit(utterance, work)
         self._pick()
         try:
-            result: Result = await unit.result
+            result: Result = await work.result
         except asyncio.CancelledError:
-            self._scheduler.withdraw(demand.listener, unit)
-            unit.stop.set()
+            self._scheduler.withdraw(utterance, work)
+            work.cancellation.cancel()
             raise
         return result
 
-    def others_wait(self, demand: Demand) -> bool:
-        """Whether work of other listeners waits, for which a long unit would be in the way."""
-        return self._scheduler.others_wait(demand.listener)
+    def is_contended(self, utterance: Utterance) -> bool:
+        """Whether work for other listeners waits, which long work on `utterance` would delay."""
+        return self._scheduler.is_contended(utterance)
 
     async def close(self) -> None:
         """Drop what waits, stop what runs and wait for its end; their callers are cancelled."""
         self._closed = True
-        while (unit := self._scheduler.next()) is not None:
-            unit.result.cancel()
+        while (work := self._scheduler.next()) is not None:
+            work.result.cancel()
         if self._running is not None:
-            unit, done = self._running
-            unit.result.cancel()
-            unit.stop.set()
+            work, done = self._running
+            work.result.cancel()
+            work.cancellation.cancel()
             await asyncio.wait({done})
         self._thread.shutdown()
 
     def _pick(self) -> None:
-        if self._running is not None or (unit := self._scheduler.next()) is None:
+        if self._running is not None or (work := self._scheduler.next()) is None:
             return
-        done = asyncio.get_running_loop().run_in_executor(self._thread, unit.do)
-        self._running = unit, done
+        done = asyncio.get_running_loop().run_in_executor(self._thread, work.run)
+        self._running = work, done
         done.add_done_callback(self._finished)
 
     def _finished(self, done: asyncio.Future[Any]) -> None:
         assert self._running is not None
-        unit, _ = self._running
-        unit.demand.work_s += unit.took_s
+        work, _ = self._running
+        work.utterance.tally.engine_s += work.duration_s
         error = done.exception()
-        if not unit.result.done():
+        if not work.result.done():
             if error is None:
-                unit.result.set_result(done.result())
+                work.result.set_result(done.result())
             else:
-                unit.result.set_exception(error)
+                work.result.set_exception(error)
         # The caller wakes before this, and may submit what follows: the next window of a sentence
         # must not find that a less urgent one was picked in the meantime.
         asyncio.get_running_loop().call_soon(self._next)

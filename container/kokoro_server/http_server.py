@@ -16,7 +16,7 @@ PING_INTERVAL_S = 20.0
 
 
 class HttpServer(uvicorn.Server):
-    """uvicorn without its signal handlers: sessions are told before sockets are closed."""
+    """uvicorn without its signal handlers: sessions end before sockets are closed."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

@@ -4,17 +4,21 @@ Control is JSON in text frames, audio is 16-bit little-endian PCM in binary fram
 is accepted in either frame type, because SageMaker delivers a part without `DataType` as binary.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from kokoro_server.codecs import BatchFormat, SessionFormat
 from kokoro_voice.audio import SAMPLE_RATE_HZ
+from kokoro_voice.errors import InvalidMixError, UnknownVoiceError
+from kokoro_voice.timing import WordTime
+from kokoro_voice.voices import Voice, Voices
 
 MAX_REQUEST_ID_CHARS = 128
 
 Granularity = Literal["window", "sentence"]
-"""In what audio is made and sent: windows inside a sentence, or sentences."""
+"""What audio is synthesized and sent in: windows inside a sentence, or sentences."""
 
 ErrorCode = Literal[
     "invalid", "unknown_voice", "too_long", "unreadable", "busy", "stale", "internal"
@@ -25,9 +29,9 @@ class ProtocolError(Exception):
     """A request is refused.
 
     Args:
-        code: one of the protocol's error codes.
-        message: what is wrong, with the field, the value and what is accepted.
-        request_id: the id the client gave, where one could be read.
+        code: One of the protocol's error codes.
+        message: What is wrong, with the field, the value and what is accepted.
+        request_id: The id the client gave, where one could be read.
     """
 
     def __init__(self, code: ErrorCode, message: str, request_id: str | None = None) -> None:
@@ -35,6 +39,10 @@ class ProtocolError(Exception):
         self.code = code
         self.message = message
         self.request_id = request_id
+
+
+INTERNAL = ProtocolError("internal", "the speech could not be made")
+"""What a client learns of a fault of the server; the log has the rest."""
 
 
 class _Inbound(BaseModel):
@@ -66,13 +74,13 @@ class _SpeechFields(_Inbound):
 class Speak(_SpeechFields):
     """Say `text`.
 
-    Without a `request_id` the session makes one; without a `voice` or a `granularity`, it is the
-    default's. With `timestamps`, each word's times are told.
+    Without a `request_id` the session generates one; without a `voice` or a `granularity`, the
+    default is used. With `timestamps`, each word's times are sent.
     """
 
     type: Literal["speak"] = "speak"
     timestamps: bool = Field(False, description="true or false")
-    format: Literal["pcm"] = Field("pcm", description='"pcm"')
+    format: SessionFormat = Field("pcm", description='"pcm"')
     request_timestamp: float | None = Field(None, description="a number, Unix seconds")
 
 
@@ -95,7 +103,7 @@ class BatchRequest(_SpeechFields):
     `model` is always sent by OpenAI's clients; there is one model here, so it is not looked at.
     """
 
-    format: Literal["wav", "pcm"] = Field("wav", description='"wav" or "pcm"')
+    format: BatchFormat = Field("wav", description='"wav" or "pcm"')
     timestamps: Literal[False] = Field(
         False, description="false: only a session has a place for them"
     )
@@ -154,6 +162,21 @@ def check_length(text: str, max_text_chars: int) -> None:
         )
 
 
+def resolve_voice(voices: Voices, name: str | None) -> Voice:
+    """The voice, or mix, of that name; the default's without one.
+
+    Raises:
+        ProtocolError: `unknown_voice`, the message lists the voices; or `invalid`, a mix that
+            cannot be spoken.
+    """
+    try:
+        return voices.resolve(name)
+    except UnknownVoiceError as error:
+        raise ProtocolError("unknown_voice", f"voice: {error}") from None
+    except InvalidMixError as error:
+        raise ProtocolError("invalid", f"voice: {error}") from None
+
+
 def _json_object(data: str | bytes) -> dict[str, Any]:
     # jiter rather than json: bounded nesting, no NaN, no lone surrogates.
     try:
@@ -207,7 +230,7 @@ class SynthesisStart(_Outbound):
     type: Literal["synthesis_start"] = "synthesis_start"
     request_id: str
     voice: str
-    format: Literal["pcm"] = "pcm"
+    format: SessionFormat = "pcm"
     sample_rate: int = SAMPLE_RATE_HZ
     channels: int = 1
 
@@ -220,6 +243,12 @@ class Word(BaseModel):
     text: str
     start_s: float
     end_s: float
+
+    @classmethod
+    def at(cls, begin_s: float, word: WordTime) -> Self:
+        """The times of a word whose sentence begins at `begin_s` in the audio of its request."""
+        start_s, end_s = (round(begin_s + time_s, 3) for time_s in (word.start_s, word.end_s))
+        return cls(text=word.text, start_s=start_s, end_s=end_s)
 
 
 class Timing(_Outbound):

@@ -1,4 +1,4 @@
-"""What each utterance was like, as CloudWatch metrics.
+"""How the synthesis of each utterance went, as CloudWatch metrics.
 
 Written to standard output in CloudWatch's embedded metric format: CloudWatch makes metrics of the
 log lines that SageMaker passes on, so the container needs no network and no credentials.
@@ -7,100 +7,57 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedd
 
 import json
 import time
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
-from dataclasses import dataclass
+from collections.abc import Callable
 
-from kokoro_server.messages import ProtocolError
 from kokoro_server.settings import Settings
-from kokoro_server.synthesis import Part
-from kokoro_voice import audio
+from kokoro_server.utterance import Utterance, UtteranceState
 
-
-@dataclass
-class Outcome:
-    """How the synthesis of one utterance went."""
-
-    failed: bool = False
-    """By a fault of the server; what could not be spoken for the text's sake did not fail."""
-    first_audio_s: float | None = None
-    """From its turn to its first audio. Its turn comes when it arrives, or when the request before
-    it in the session is made: clients may send many at once. None if there was no audio."""
-    work_s: float = 0.0
-    """Spent waiting for the engine, which is shared with the other sessions."""
-    audio_s: float = 0.0
-    """How long its audio plays."""
-
-
-Record = Callable[[Outcome], None]
-"""Takes an utterance's outcome at its end."""
-
-
-async def measured(
-    parts: AsyncGenerator[Part], record: Record, clock: Callable[[], float] = time.monotonic
-) -> AsyncGenerator[Part]:
-    """Pass on the audio of an utterance, and record the outcome once no more comes.
-
-    Args:
-        parts: as `Speech.speak` makes them; closed with this generator.
-        record: is not called if the generator is closed, or its caller cancelled, before the end.
-        clock: seconds.
-
-    Yields:
-        The parts.
-
-    Raises:
-        ProtocolError: the text cannot be spoken.
-    """
-    outcome = Outcome()
-    async with aclosing(parts):
-        try:
-            began_s = clock()
-            async for part in parts:
-                outcome.work_s += clock() - began_s
-                outcome.audio_s += audio.duration_s(len(part.pcm))
-                if outcome.first_audio_s is None:
-                    outcome.first_audio_s = outcome.work_s
-                yield part
-                began_s = clock()
-        except ProtocolError:
-            record(outcome)
-            raise
-        except Exception:
-            outcome.failed = True
-            record(outcome)
-            raise
-    record(outcome)
+Record = Callable[[Utterance], None]
+"""Records how an utterance went, at its end."""
 
 
 def recorder(settings: Settings) -> Record:
-    """Prints a line for each utterance, or does nothing if no namespace is set."""
+    """Return what prints a line for each utterance, or does nothing if no namespace is set.
+
+    Nothing is recorded of an utterance that was cancelled: half of one says little about the rest.
+    """
     namespace, endpoint_name = settings.metrics_namespace, settings.endpoint_name
-    if namespace is None or endpoint_name is None:
-        return lambda outcome: None
-    return lambda outcome: print(
-        metric_line(outcome, namespace, endpoint_name, time.time()), flush=True
-    )
+
+    def record(utterance: Utterance) -> None:
+        if namespace is None or endpoint_name is None:
+            return
+        if utterance.state in (UtteranceState.COMPLETE, UtteranceState.FAILED):
+            print(metric_line(utterance, namespace, endpoint_name, time.time()), flush=True)
+
+    return record
 
 
-def metric_line(outcome: Outcome, namespace: str, endpoint_name: str, unix_s: float) -> str:
-    """One utterance in the embedded metric format, a line of JSON.
+def metric_line(utterance: Utterance, namespace: str, endpoint_name: str, unix_s: float) -> str:
+    """Describe an utterance that has ended in the embedded metric format, one line of JSON.
+
+    `Errors` counts faults of the server; an utterance that could not be spoken for its text's sake
+    is none. `FirstAudio` is the time from the utterance's turn to its first audio: its turn comes
+    when it arrives, or when all audio of the request before it in the session has been synthesized,
+    because clients may send many at once. `RealTimeFactor` is engine time by duration of audio;
+    waiting for the engine, which other sessions use too, is in `FirstAudio` only.
 
     Args:
-        outcome: of the utterance.
-        namespace: CloudWatch's, of the metrics.
-        endpoint_name: the value of their one dimension, `Endpoint`.
-        unix_s: the time of day.
+        utterance: An utterance that is complete or has failed.
+        namespace: The metrics' namespace in CloudWatch.
+        endpoint_name: The value of their one dimension, `Endpoint`.
+        unix_s: The time of day.
     """
     # An error of 0 tells CloudWatch that all is well; without data an alarm knows nothing.
+    error, tally = utterance.error, utterance.tally
     metrics: dict[str, tuple[str, float]] = {
         "Requests": ("Count", 1),
-        "Errors": ("Count", int(outcome.failed)),
+        "Errors": ("Count", int(error is not None and error.code == "internal")),
     }
-    if outcome.first_audio_s is not None:
-        metrics["FirstAudio"] = ("Milliseconds", round(1000 * outcome.first_audio_s, 1))
-    if outcome.audio_s > 0:
-        metrics["RealTimeFactor"] = ("None", round(outcome.work_s / outcome.audio_s, 4))
+    if utterance.began_s is not None and utterance.first_audio_s is not None:
+        first_audio_s = utterance.first_audio_s - utterance.began_s
+        metrics["FirstAudio"] = ("Milliseconds", round(1000 * first_audio_s, 1))
+    if tally.audio_s > 0:
+        metrics["RealTimeFactor"] = ("None", round(tally.engine_s / tally.audio_s, 4))
     directive = {
         "Namespace": namespace,
         "Dimensions": [["Endpoint"]],

@@ -1,40 +1,36 @@
 """One speech session as a state machine: frames in, frames out, no sockets, clocks or threads.
 
-The caller passes in what arrives (`receive`), what synthesis makes (`add_audio`, `finish`, `fail`)
+The caller passes in what arrives (`receive`), what is synthesized (`add_chunk`, `complete`, `fail`)
 and the time; it asks what to speak next (`next_utterance`) and what to write next (`next_frame`).
 Requests are answered in order and their frames never interleave, because only those of the oldest
 request are handed out. Refusals and cancellations overtake: they belong to a request, not to audio.
 """
 
 from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from kokoro_server.admission import BUSY, Admission, Demand
-from kokoro_server.counters import Stats
+from kokoro_server import codecs
+from kokoro_server.admission import BUSY, Admission
+from kokoro_server.counters import Counters
+from kokoro_server.listener import Listener
 from kokoro_server.messages import (
     Cancel,
     Cancelled,
     Close,
     Error,
-    ErrorCode,
     GoingAway,
-    Granularity,
     ProtocolError,
     ServerMessage,
     Speak,
     SynthesisComplete,
     SynthesisStart,
     Timing,
-    Word,
-    check_length,
     decode,
 )
-from kokoro_server.scheduler import Listener
 from kokoro_server.settings import Settings
-from kokoro_voice import audio
-from kokoro_voice.voices import Voice, Voices
+from kokoro_server.utterance import SpeechChunk, SpeechRequest, Utterance, UtteranceState
+from kokoro_voice.voices import Voices
 
 CLOSE_NORMAL = 1000
 CLOSE_GOING_AWAY = 1001
@@ -43,68 +39,63 @@ QUIET_S = 2.0
 """After a shutdown was announced, a session in which nothing happens for so long is closed."""
 
 
-@dataclass(eq=False)
-class Utterance:
-    """One accepted request, from its arrival to its last event; only its session changes it."""
+@dataclass
+class _Answer:
+    """What is sent for one utterance, from `synthesis_start` to its last event."""
 
-    request_id: str
-    text: str
-    voice: Voice
-    speed: float
-    granularity: Granularity
-    timestamps: bool
-    demand: Demand
-    received_s: float
-    dropped: bool = False
-    """Cancelled: nothing more of it is sent, work on it is in vain."""
-    work_began_s: float | None = None
-    start_sent: bool = False
+    utterance: Utterance
     frames: deque[bytes | Timing] = field(default_factory=deque)
+    """What waits for the writer."""
+    started_s: float | None = None
+    """When `synthesis_start` was handed to the writer."""
     sent_bytes: int = 0
-    first_audio_s: float = 0.0
-    finished: bool = False
-    error: Error | None = None
 
     @property
     def sent_duration_s(self) -> float:
-        """Seconds of its audio that were handed out."""
-        return round(audio.duration_s(self.sent_bytes), 4)
+        """Seconds of its audio that were handed to the writer."""
+        return round(codecs.duration_s(self.sent_bytes), 4)
 
 
 class Session:
     """The state of one WebSocket connection.
 
     Args:
-        settings: limits and times.
-        voices: what `voice` may be.
-        stats: where accepted, completed, cancelled, failed and refused requests are counted.
-        admission: shared with the other sessions.
-        now_s: the time the session opened, on the clock of every later `now_s`.
+        settings: Limits and times.
+        voices: What `voice` may be.
+        counters: Where accepted, completed, cancelled, failed and refused requests are counted.
+        admission: Shared with the other sessions.
+        now_s: The time the session opened, on the clock of every later `now_s`.
     """
 
     def __init__(
-        self, settings: Settings, voices: Voices, stats: Stats, admission: Admission, now_s: float
+        self,
+        settings: Settings,
+        voices: Voices,
+        counters: Counters,
+        admission: Admission,
+        now_s: float,
     ) -> None:
         self.close_code: int | None = None
         """Set when the session is over: close with it once `next_frame` has nothing more."""
         self._settings = settings
         self._voices = voices
-        self._stats = stats
+        self._counters = counters
         self._admission = admission
         self._listener = Listener()
         self._opened_s = now_s
         self._active_s = now_s
-        self._utterances: deque[Utterance] = deque()
+        # Of each accepted utterance, in order, until its last event is handed out.
+        self._answers: dict[Utterance, _Answer] = {}
         self._events: deque[ServerMessage] = deque()
         self._buffered_bytes = 0
-        self._ids_made = 0
+        self._generated_ids = 0
         self._leaving: GoingAway | None = None
         self._leave_at_s = 0.0
 
     @property
     def has_room(self) -> bool:
         """Whether synthesis may go on: not too much audio waits for a slow reader."""
-        return audio.duration_s(self._buffered_bytes) < self._settings.max_buffered_audio_s
+        return codecs.duration_s(self._buffered_bytes) < self._settings.max_buffered_audio_s
 
     @property
     def can_receive(self) -> bool:
@@ -115,9 +106,9 @@ class Session:
         """Take one frame from the client. What is wrong with it becomes an `error` event.
 
         Args:
-            frame: a text frame's text or a binary frame's bytes.
-            now_s: the session's clock.
-            unix_s: the time of day, to which `request_timestamp` is compared.
+            frame: A text frame's text or a binary frame's bytes.
+            now_s: The session's clock.
+            unix_s: The time of day, to which `request_timestamp` is compared.
         """
         if self.close_code is not None:
             return
@@ -127,88 +118,85 @@ class Session:
                 case Speak() as speak:
                     self._accept(speak, now_s, unix_s)
                 case Cancel(request_id=request_id):
-                    playing = self._utterances[0].request_id if self._utterances else None
-                    if request_id is None or request_id == playing:
-                        self._listener.interrupts(now_s)
+                    oldest = next(iter(self._answers), None)
+                    if request_id is None or (
+                        oldest is not None and request_id == oldest.request.request_id
+                    ):
+                        self._listener.interrupt(now_s)
                     self._cancel(request_id)
                 case Close():
                     self._close(CLOSE_NORMAL)
         except ProtocolError as error:
-            self._stats.refused += 1
+            self._counters.refused += 1
             self._events.append(
                 Error(request_id=error.request_id, code=error.code, message=error.message)
             )
 
     def next_utterance(self, now_s: float) -> Utterance | None:
-        """The request to synthesise now, or None while there is none.
+        """Begin the utterance to synthesize now, or return None while there is none.
 
-        Ask only after the one before was finished, failed or dropped.
+        Ask only after the one before has ended.
         """
-        for utterance in self._utterances:
-            if utterance.work_began_s is None:
-                utterance.work_began_s = now_s
+        for utterance in self._answers:
+            if utterance.state is UtteranceState.QUEUED:
+                utterance.begin(now_s)
                 return utterance
         return None
 
-    def add_audio(self, utterance: Utterance, pcm: bytes) -> None:
-        """Queue audio of `utterance` (s16le, whole samples); nothing happens if it was dropped."""
-        if not utterance.dropped:
-            utterance.frames.extend(audio.frames(pcm))
-            self._buffered_bytes += len(pcm)
+    def add_chunk(self, utterance: Utterance, chunk: SpeechChunk) -> None:
+        """Queue audio, after the times of its words if they are asked for.
 
-    def add_timing(self, utterance: Utterance, words: Iterable[Word]) -> None:
-        """Queue the times of words in audio of `utterance`, before that audio is added.
-
-        Nothing happens if it was dropped.
+        Nothing happens if the utterance was cancelled.
         """
-        if not utterance.dropped:
-            timing = Timing(request_id=utterance.request_id, words=tuple(words))
-            utterance.frames.append(timing)
+        answer = self._answers.get(utterance)
+        if answer is None:
+            return
+        request = utterance.request
+        if chunk.words and request.timestamps:
+            answer.frames.append(Timing(request_id=request.request_id, words=tuple(chunk.words)))
+        answer.frames.extend(codecs.frames(chunk.pcm))
+        self._buffered_bytes += len(chunk.pcm)
 
-    def finish(self, utterance: Utterance) -> None:
-        """All audio of `utterance` has been added."""
-        utterance.finished = True
-        self._admission.end(utterance.demand, made=True)
+    def complete(self, utterance: Utterance) -> None:
+        """End an utterance, all audio of which was added, unless it was cancelled."""
+        if not utterance.ended:
+            utterance.complete()
+            self._admission.end(utterance)
 
-    def fail(self, utterance: Utterance, code: ErrorCode, message: str) -> None:
-        """No more audio can be made of `utterance`; what was made is sent, then the error."""
-        utterance.error = Error(request_id=utterance.request_id, code=code, message=message)
-        self._admission.end(utterance.demand, made=False)
+    def fail(self, utterance: Utterance, error: ProtocolError) -> None:
+        """End an utterance, unless it was cancelled: what was added is sent, then the error."""
+        if not utterance.ended:
+            utterance.fail(error)
+            self._admission.end(utterance)
 
     def next_frame(self, now_s: float) -> str | bytes | None:
-        """The next frame to write, text or audio, or None while there is none."""
+        """Return the next frame to write, text or audio, or None while there is none."""
         if self._events:
             return self._events.popleft().encode()
-        if not self._utterances:
+        answer = next(iter(self._answers.values()), None)
+        if answer is None:
             return None
-        utterance = self._utterances[0]
-        if not utterance.start_sent and (utterance.frames or utterance.finished):
-            utterance.start_sent = True
-            utterance.first_audio_s = now_s - utterance.received_s
-            return SynthesisStart(
-                request_id=utterance.request_id, voice=utterance.voice.name
-            ).encode()
-        if utterance.frames:
+        utterance = answer.utterance
+        complete = utterance.state is UtteranceState.COMPLETE
+        if answer.started_s is None and (answer.frames or complete):
+            answer.started_s = now_s
+            request = utterance.request
+            return SynthesisStart(request_id=request.request_id, voice=request.voice.name).encode()
+        if answer.frames:
             self._active_s = now_s
-            frame = utterance.frames.popleft()
+            frame = answer.frames.popleft()
             if isinstance(frame, Timing):
                 return frame.encode()
-            utterance.sent_bytes += len(frame)
+            answer.sent_bytes += len(frame)
             self._buffered_bytes -= len(frame)
             return frame
-        if utterance.error is not None:
-            self._utterances.popleft()
-            self._stats.failed += 1
-            return utterance.error.encode()
-        if utterance.finished:
-            self._utterances.popleft()
-            self._stats.completed += 1
-            self._active_s = now_s
-            return self._complete(utterance, now_s).encode()
+        if utterance.ended:
+            del self._answers[utterance]
+            return self._last_event(answer, now_s).encode()
         return None
 
     def shut_down(self, now_s: float, deadline_s: float) -> None:
-        """Tell the client that the server stops in `deadline_s` seconds."""
+        """Announce to the client that the server stops in `deadline_s` seconds."""
         if self.close_code is None:
             self._announce("shutdown", now_s, deadline_s)
 
@@ -216,7 +204,7 @@ class Session:
         """Let time pass: announce and carry out the idle close, the session limit, the shutdown."""
         if self.close_code is not None:
             return
-        quiet_s = 0.0 if self._utterances or self._events else now_s - self._active_s
+        quiet_s = 0.0 if self._answers or self._events else now_s - self._active_s
         notice_s = self._settings.notice_s
         if self._leaving is not None:
             if (
@@ -241,12 +229,18 @@ class Session:
         self._events.clear()
 
     def _accept(self, speak: Speak, now_s: float, unix_s: float) -> None:
-        request_id = speak.request_id
         try:
-            check_length(speak.text, self._settings.max_text_chars)
-            voice = self._voices.resolve(speak.voice)
+            request = self._request(speak, unix_s)
         except ProtocolError as error:
-            raise ProtocolError(error.code, error.message, request_id) from None
+            raise ProtocolError(error.code, error.message, speak.request_id) from None
+        utterance = Utterance(request, self._listener, now_s)
+        if not self._admission.accept(utterance):
+            raise ProtocolError("busy", BUSY, request.request_id)
+        self._counters.requests += 1
+        self._answers[utterance] = _Answer(utterance)
+
+    def _request(self, speak: Speak, unix_s: float) -> SpeechRequest:
+        request = SpeechRequest.of(speak, self._voices, self._settings)
         if speak.request_timestamp is not None:
             age_s = unix_s - speak.request_timestamp
             if age_s > self._settings.max_request_age_s:
@@ -254,58 +248,38 @@ class Session:
                     "stale",
                     f"request_timestamp: {age_s:.1f} s ago, "
                     f"at most {self._settings.max_request_age_s} s are accepted",
-                    request_id,
                 )
-        if len(self._utterances) >= self._settings.max_queued_requests:
+        if len(self._answers) >= self._settings.max_queued_requests:
             raise ProtocolError(
-                "busy",
-                f"{len(self._utterances)} requests are in flight, no more are taken",
-                request_id,
+                "busy", f"{len(self._answers)} requests are in flight, no more are taken"
             )
-        in_flight = {utterance.request_id for utterance in self._utterances}
+        request_id = request.request_id
+        in_flight = {utterance.request.request_id for utterance in self._answers}
         if request_id in in_flight:
-            raise ProtocolError(
-                "invalid", f"request_id: {request_id!r} is in flight already", request_id
-            )
-        while request_id is None or request_id in in_flight:
-            self._ids_made += 1
-            request_id = f"r{self._ids_made}"
-        demand = self._admission.accept(self._listener, len(speak.text) / speak.speed, now_s)
-        if demand is None:
-            raise ProtocolError("busy", BUSY, request_id)
-        self._stats.requests += 1
-        self._utterances.append(
-            Utterance(
-                request_id=request_id,
-                text=speak.text,
-                voice=voice,
-                speed=speak.speed,
-                granularity=speak.granularity or self._settings.granularity,
-                timestamps=speak.timestamps,
-                demand=demand,
-                received_s=now_s,
-            )
-        )
+            raise ProtocolError("invalid", f"request_id: {request_id!r} is in flight already")
+        while not request_id or request_id in in_flight:
+            self._generated_ids += 1
+            request_id = f"r{self._generated_ids}"
+        return replace(request, request_id=request_id)
 
     def _cancel(self, request_id: str | None) -> None:
-        kept: deque[Utterance] = deque()
-        for utterance in self._utterances:
-            if request_id is not None and utterance.request_id != request_id:
-                kept.append(utterance)
+        for utterance, answer in list(self._answers.items()):
+            if request_id is not None and utterance.request.request_id != request_id:
                 continue
-            utterance.dropped = True
-            self._admission.end(utterance.demand, made=False)
+            del self._answers[utterance]
+            if not utterance.ended:
+                utterance.cancel()
+                self._admission.end(utterance)
             self._buffered_bytes -= sum(
-                len(frame) for frame in utterance.frames if isinstance(frame, bytes)
+                len(frame) for frame in answer.frames if isinstance(frame, bytes)
             )
-            utterance.frames.clear()
-            self._stats.cancelled += 1
+            self._counters.cancelled += 1
             self._events.append(
                 Cancelled(
-                    request_id=utterance.request_id, sent_duration_s=utterance.sent_duration_s
+                    request_id=utterance.request.request_id,
+                    sent_duration_s=answer.sent_duration_s,
                 )
             )
-        self._utterances = kept
 
     def _close(self, code: int) -> None:
         self._cancel(None)
@@ -318,12 +292,22 @@ class Session:
         self._leave_at_s = now_s + deadline_s
         self._events.append(self._leaving)
 
-    def _complete(self, utterance: Utterance, now_s: float) -> SynthesisComplete:
-        assert utterance.work_began_s is not None
+    def _last_event(self, answer: _Answer, now_s: float) -> SynthesisComplete | Error:
+        utterance = answer.utterance
+        request_id = utterance.request.request_id
+        if utterance.error is not None:
+            self._counters.failed += 1
+            return Error(
+                request_id=request_id, code=utterance.error.code, message=utterance.error.message
+            )
+        assert utterance.began_s is not None
+        assert answer.started_s is not None
+        self._counters.completed += 1
+        self._active_s = now_s
         return SynthesisComplete(
-            request_id=utterance.request_id,
-            total_duration_s=utterance.sent_duration_s,
+            request_id=request_id,
+            total_duration_s=answer.sent_duration_s,
             elapsed_s=round(now_s - utterance.received_s, 4),
-            queued_s=round(utterance.work_began_s - utterance.received_s, 4),
-            first_audio_s=round(utterance.first_audio_s, 4),
+            queued_s=round(utterance.began_s - utterance.received_s, 4),
+            first_audio_s=round(answer.started_s - utterance.received_s, 4),
         )

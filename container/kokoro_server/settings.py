@@ -3,11 +3,12 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kokoro_server.messages import Granularity
+from kokoro_voice.onnx_model import ExecutionProvider
 
 PREFIX = "KOKORO_"
 
@@ -17,59 +18,64 @@ class SettingsError(Exception):
 
 
 class Settings(BaseModel):
-    """Everything that can be set, each as `KOKORO_` and the name in capitals.
+    """Everything that can be set: each setting is the variable `KOKORO_` and its name in capitals.
 
-    Times are in seconds, audio is 24 kHz mono.
+    Times are in seconds.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     model_dir: Path
-    """Folder with the model's parts (`*.onnx`), `vocab.json` and `voices/*.bin`."""
+    """Directory of the model: its graphs (`*.onnx`), `vocab.json` and `voices/*.bin`."""
     threads: int = Field(default_factory=lambda: len(os.sched_getaffinity(0)), ge=1, le=256)
-    """Threads of the engine. More than there are cores is slower, not faster."""
-    execution_provider: Literal["cpu", "cuda", "cuda-graphs", "tensorrt"] = "cpu"
-    """What the engine runs on; it does not start on anything else. The GPU image says `cuda`. An
-    image has the graphs of its own device only.
-
-    `cuda-graphs` replays windows it has captured; `tensorrt` needs NVIDIA's libraries besides.
-    """
+    """Threads of the engine; all available CPU cores by default. More threads than cores are
+    slower, not faster."""
+    execution_provider: ExecutionProvider = "cpu"
+    """What the engine runs on; the server does not fall back to anything else. The GPU image sets
+    `cuda`. An image contains the graphs of its own device only."""
     default_voice: str = "af_heart"
-    """Of a request that names none; a mix is one, too."""
+    """The voice, or mix of voices, of a request that names none."""
     granularity: Granularity = "window"
-    """Of a request that names none: what audio is made and sent in."""
+    """The granularity of a request that names none: audio is synthesized and sent in windows
+    inside a sentence, or in whole sentences."""
     max_sessions: int = Field(64, ge=1)
-    """WebSocket sessions and batch requests open at once; more are refused with 503."""
+    """WebSocket sessions and batch requests that may be open at once; more get status 503."""
     max_queued_requests: int = Field(32, ge=1)
-    """Requests of one session in flight; one more is a `busy` error."""
+    """Requests that one session may have in flight; one more is a `busy` error."""
     max_text_chars: int = Field(20_000, ge=1)
-    """Characters in one request: about 20 minutes of speech, which fits a 30-minute session."""
+    """Characters in one request. The default is about 20 minutes of speech, which fits a 30-minute
+    session."""
     max_buffered_audio_s: float = Field(10.0, gt=0)
-    """How far synthesis may run ahead of a slow reader, per session."""
+    """How far synthesis may run ahead of a slow reader, in seconds of audio per session."""
     admission_headroom: float = Field(1.35, ge=0, allow_inf_nan=False)
-    """For how many times the expected work there must be time, or a new turn is refused as `busy`.
+    """A new turn is refused as `busy` unless there is time for this many times the expected work.
 
-    More than 1, because machines have slow spells. More refuses more; with less, listeners wait
-    longer, for their first sound or in the middle of speech. 0 refuses nobody.
+    The factor is above 1 because machines have slow spells. A higher one refuses more turns; with a
+    lower one, listeners wait longer, for their first sound or in the middle of speech. 0 refuses
+    nobody.
     """
     max_request_age_s: float = Field(30.0, gt=0)
-    """A request whose `request_timestamp` is older is `stale`."""
+    """A request whose `request_timestamp` is older than this is a `stale` error."""
     peer_timeout_s: float = Field(120.0, gt=0)
-    """A peer that takes no frame and answers no ping for this long is dead.
+    """A peer that takes no frame and answers no ping for this long is considered dead.
 
-    Generous, because a client may read at the pace of playback, and then a ping waits behind audio.
+    It is long because a client may read at the pace of playback, and then a ping waits behind
+    audio.
     """
     idle_timeout_s: float = Field(900.0, gt=0)
+    """A session in which nothing happens for this long is closed."""
     session_limit_s: float = Field(1790.0, gt=0)
-    """SageMaker ends a session after 30 minutes; we say so first."""
+    """A session is closed after this long. SageMaker ends a session after 30 minutes; the server
+    announces its own close before that."""
     notice_s: float = Field(30.0, gt=0)
     """How long before an idle close or the session limit `going_away` is sent."""
     shutdown_s: float = Field(25.0, ge=0, lt=30)
-    """From SIGTERM to the end of open sessions. SageMaker sends SIGKILL after 30 s."""
+    """How long open sessions may go on after SIGTERM. SageMaker sends SIGKILL after 30 s."""
     metrics_namespace: str | None = Field(None, min_length=1, max_length=255)
-    """CloudWatch's, of a metric line for each utterance on standard output; no lines without."""
+    """The CloudWatch namespace of the metrics that are written to standard output, one line for
+    each utterance. No metrics are written without it."""
     endpoint_name: str | None = Field(None, min_length=1, max_length=63)
-    """The metrics' dimension `Endpoint`."""
+    """The value of the metrics' dimension `Endpoint`."""
 
     @model_validator(mode="after")
     def _metrics_have_a_dimension(self) -> Self:
@@ -78,16 +84,22 @@ class Settings(BaseModel):
         return self
 
     @classmethod
-    def from_env(cls, env: Mapping[str, str], model_dir: Path | None = None) -> "Settings":
-        """Settings from the environment; `model_dir`, when given, wins over `KOKORO_MODEL_DIR`.
+    def from_environment(
+        cls, environment: Mapping[str, str], model_dir: Path | None = None
+    ) -> "Settings":
+        """Read the settings from environment variables.
+
+        Args:
+            environment: Names and values; those without the prefix are ignored.
+            model_dir: Takes precedence over `KOKORO_MODEL_DIR`.
 
         Raises:
-            SettingsError: a `KOKORO_*` variable is unknown or has a value that is not accepted, or
+            SettingsError: A `KOKORO_*` variable is unknown or has a value that is not accepted, or
                 there is no model directory.
         """
         values: dict[str, object] = {
             name.removeprefix(PREFIX).lower(): value
-            for name, value in env.items()
+            for name, value in environment.items()
             if name.startswith(PREFIX)
         }
         if model_dir is not None:

@@ -1,259 +1,136 @@
-"""Text to PCM without ever blocking the event loop.
+"""Utterances to audio without ever blocking the event loop.
 
-Pronunciation and the engine each have one thread. A request has at most one piece of text (about a
-sentence) in either queue, so the requests of all sessions take turns, piece by piece, however long
-each of them is: at the engine, the listener who would run dry first is next.
+Pronunciation and the engine each have one thread. An utterance has at most one segment of text
+(about a sentence) in either queue, so the utterances of all sessions take turns, however long each
+of them is: at the engine, the listener who would run dry first is next.
 """
 
 import asyncio
-import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
-from kokoro_server.admission import Demand, Ratio
+from kokoro_server import codecs
+from kokoro_server.admission import Ratio
 from kokoro_server.engine_queue import EngineQueue
+from kokoro_server.listener import Listener
 from kokoro_server.messages import Granularity, ProtocolError, Word
-from kokoro_server.scheduler import Listener
-from kokoro_voice import audio, text, timing
-from kokoro_voice.audio import Samples
-from kokoro_voice.engine import FRAME_SAMPLES, MAX_PHONEMES, Engine, Prosody, Statistics
-from kokoro_voice.g2p import Pronouncer
-from kokoro_voice.norm_statistics import TABLE_PATH, StatisticsTable
-from kokoro_voice.onnx_graph import ExecutionProvider, ModelError, Stop
-from kokoro_voice.timing import PronouncedWord, word_times
+from kokoro_server.utterance import SpeechChunk, SpeechRequest, Utterance
+from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples, silence
+from kokoro_voice.decoding import FRAME_WORK_S
+from kokoro_voice.synthesizer import AudioChunk, PreparedSentence, Sentence, Synthesizer
+from kokoro_voice.text import segments
+from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice
-from kokoro_voice.windows import (
-    CONTEXT_FRAMES,
-    FRAME_WORK_S,
-    LONGEST_FRAMES,
-    LONGEST_SHARED_FRAMES,
-    SHORT_FRAMES,
-    SpokenFrames,
-    Windows,
-)
 
-logger = logging.getLogger(__name__)
-
-_WARM_TEXT = "Everything is loaded now, and whoever calls next will be heard at once."
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some of an utterance's audio."""
-
-    pcm: bytes
-    """s16le, 24 kHz, mono."""
-    words: tuple[Word, ...] = ()
-    """Of the sentence that begins in it, with their times in the utterance's audio."""
+_WARM_UP_TEXT = "Everything is loaded now, and whoever calls next will be heard at once."
 
 
 class Speech:
-    """The loaded model and G2P, shared by all sessions.
+    """Speaks the utterances of all sessions.
 
     Args:
-        model_dir: see `Engine`.
-        threads: threads of one synthesis.
-        provider: what the engine runs on.
+        synthesizer: The loaded model; nobody else may use it.
+        queue: Does the engine's work; closed with this object.
     """
 
-    def __init__(self, model_dir: Path, threads: int, provider: ExecutionProvider = "cpu") -> None:
-        self.ready = False
-        """Whether the model is loaded and has spoken."""
-        self._model_dir = model_dir
-        self._threads = threads
-        self._provider = provider
+    def __init__(self, synthesizer: Synthesizer, queue: EngineQueue) -> None:
+        self._synthesizer = synthesizer
+        self._queue = queue
         self._g2p_thread = ThreadPoolExecutor(1, "g2p")
-        self._queue = EngineQueue()
         self._frame_work_s = Ratio()
 
-    async def load(self, voice: Voice, granularity: Granularity) -> Demand:
-        """Load everything and speak in `voice`, so that the first request is warm.
+    async def warm_up(self, voice: Voice, granularity: Granularity) -> Utterance:
+        """Speak, so that the first request does not wait for what is done only once.
 
         Args:
-            voice: of voices that exist.
-            granularity: what most requests will ask for.
+            voice: The voice that most requests ask for.
+            granularity: What most requests ask for.
 
         Returns:
-            What a sentence costs, made that way.
+            A sentence that was spoken at that granularity, and what it cost.
 
         Raises:
-            ModelError: the model directory is incomplete or damaged, or the provider unusable.
+            ModelError: The voice's file is damaged.
         """
-
-        def nobodys() -> Demand:
-            return Demand(Listener(), len(_WARM_TEXT), time.monotonic())
-
-        (self._engine, self._table), self._pronouncer = await asyncio.gather(
-            self._queue.run(nobodys(), self._loaded),
-            asyncio.get_running_loop().run_in_executor(self._g2p_thread, Pronouncer),
-        )
         # Short sentences are decoded whole, so both ways are needed. The first of everything takes
         # longer: the last time is what it costs.
         other: Granularity = "sentence" if granularity == "window" else "window"
-        for way in (other, granularity, granularity):
-            demand = nobodys()
-            async for _ in self.speak(_WARM_TEXT, voice, 1.0, way, demand):
+        for each in (other, granularity, granularity):
+            request = SpeechRequest("warm-up", _WARM_UP_TEXT, voice, granularity=each)
+            utterance = Utterance(request, Listener(), time.monotonic())
+            utterance.begin(time.monotonic())
+            async for _ in self.speak(utterance):
                 pass
-        self.ready = True
-        return demand
-
-    def _loaded(self, stop: Stop) -> tuple[Engine, StatisticsTable | None]:
-        """The engine, and the table of statistics unless it was calibrated with another model."""
-        engine = Engine(self._model_dir, self._threads, self._provider)
-        try:
-            return engine, StatisticsTable.load(TABLE_PATH, engine.model_sha256)
-        except ModelError as error:
-            logger.warning("every sentence will be decoded whole: %s", error)
-            return engine, None
+            utterance.complete()
+        return utterance
 
     async def close(self) -> None:
         """Drop what waits and wait for the end of what runs."""
         await self._queue.close()
         await asyncio.to_thread(self._g2p_thread.shutdown, cancel_futures=True)
 
-    async def speak(
-        self, words: str, voice: Voice, speed: float, granularity: Granularity, demand: Demand
-    ) -> AsyncGenerator[Part]:
-        """Speak `words`, each part of the audio as soon as it is made.
+    async def speak(self, utterance: Utterance) -> AsyncGenerator[SpeechChunk]:
+        """Speak an utterance that has begun; the caller ends it.
 
         Cancelling the caller withdraws work that waits and stops what runs.
 
-        Args:
-            words: text of any length.
-            voice: of voices that exist.
-            speed: 0.5 to 2.
-            granularity: whether audio leaves inside a sentence, or a sentence at a time.
-            demand: whose listener hears it; work and audio are added up in it.
+        Yields:
+            Each chunk of its audio as soon as it is decoded; it is in the tally by then.
 
         Raises:
-            ProtocolError: `unreadable`, there is nothing to say in `words`.
+            ProtocolError: `unreadable`, there is nothing to say in the text.
         """
-
-        def part(samples: Samples, words: Iterable[Word] = ()) -> Part:
-            pcm = audio.to_pcm(samples)
-            demand.hand_out(audio.duration_s(len(pcm)), time.monotonic())
-            return Part(pcm, tuple(words))
-
+        request = utterance.request
         spoken = False
-        demand.listener.wants(demand.arrived_s)
-        for piece in text.pieces(words):
-            # Punctuation alone makes the model babble.
-            sentences = [
-                sentence
-                for sentence in timing.split(
-                    await self._pronounced(piece.text, voice), MAX_PHONEMES
-                )
-                if any(phoneme.isalpha() for phoneme in timing.phonemes_of(sentence))
-            ]
+        for segment in segments(request.text):
+            sentences = await asyncio.get_running_loop().run_in_executor(
+                self._g2p_thread, self._synthesizer.pronounce, segment, request.voice
+            )
             for sentence in sentences:
                 spoken = True
-                said = self._sentence(sentence, voice, speed, granularity, demand)
-                async with aclosing(said):
-                    async for samples, times in said:
-                        yield part(samples, times)
-                pause_s = piece.pause_s if sentence is sentences[-1] else text.WORD_PAUSE_S
-                yield part(audio.silence(pause_s / speed))
+                prepared = await self._prepare(utterance, sentence)
+                while (decoded := await self._decode_next(utterance, prepared)) is not None:
+                    if len(decoded.samples):
+                        yield _chunk(utterance, decoded.samples, decoded.words)
+                yield _chunk(utterance, prepared.tail())
+                yield _chunk(utterance, silence(sentence.pause_s / request.speed))
         if not spoken:
             raise ProtocolError("unreadable", "text: there is nothing in it that can be spoken")
 
-    async def _pronounced(self, words: str, voice: Voice) -> list[PronouncedWord]:
-        def pronounce() -> list[PronouncedWord]:
-            return [
-                PronouncedWord(word.text, self._engine.known(word.phonemes))
-                for word in self._pronouncer.words(words, voice.language)
-            ]
-
-        return await asyncio.get_running_loop().run_in_executor(self._g2p_thread, pronounce)
-
-    async def _sentence(
-        self,
-        words: list[PronouncedWord],
-        voice: Voice,
-        speed: float,
-        granularity: Granularity,
-        demand: Demand,
-    ) -> AsyncGenerator[tuple[Samples, list[Word]]]:
-        """Some trimmed audio of one sentence, and with the first of it the times of its words."""
-        phonemes = timing.phonemes_of(words)
-        prosody, statistics = await self._queue.run(
-            demand, partial(self._prepared, phonemes, voice, speed, granularity)
+    async def _prepare(self, utterance: Utterance, sentence: Sentence) -> PreparedSentence:
+        request = utterance.request
+        return await self._queue.run(
+            utterance,
+            partial(
+                self._synthesizer.prepare,
+                sentence,
+                request.voice,
+                request.speed,
+                windowed=request.granularity == "window",
+                frame_work_s=self._frame_work_s.value or FRAME_WORK_S,
+            ),
         )
-        start_s = demand.audio_s
-        spoken = SpokenFrames.of(prosody.token_frames, prosody.energy, timing.last_sound(phonemes))
-        last_sound_frame = timing.last_sound_frame(phonemes, prosody.token_frames)
-        trimmer = audio.Trimmer()
-        first: int | None = None
-        timed = False
-        async with aclosing(self._decoded(prosody, voice, statistics, spoken, demand)) as decoded:
-            async for start, samples in decoded:
-                first = start if first is None else first
-                end = start + len(samples) // FRAME_SAMPLES
-                speech = trimmer.push(samples, speech_follows=end <= last_sound_frame)
-                if len(speech) and not timed:
-                    timed = True
-                    dropped = first * FRAME_SAMPLES + trimmer.dropped_samples
-                    yield speech, word_times(words, prosody.token_frames, dropped, start_s)
-                elif len(speech):
-                    yield speech, []
-        yield trimmer.end(), []
 
-    def _prepared(
-        self, phonemes: str, voice: Voice, speed: float, granularity: Granularity, stop: Stop
-    ) -> tuple[Prosody, Statistics | None]:
-        """What decoding starts from, and the statistics to use if it is to be in windows."""
-        prosody = self._engine.prosody(phonemes, voice, speed, stop)
-        if self._table is None or granularity == "sentence" or prosody.frames < SHORT_FRAMES:
-            return prosody, None
-        if not self._table.allows_windows(voice):
-            return prosody, None
-        return prosody, self._table.predict(prosody, voice)
+    async def _decode_next(
+        self, utterance: Utterance, prepared: PreparedSentence
+    ) -> AudioChunk | None:
+        """Decode what is next of a sentence, if anything is, and learn how long that takes."""
+        buffered_s = utterance.listener.buffered_s(time.monotonic())
+        span = prepared.decoding.next(buffered_s, self._queue.is_contended(utterance))
+        if span is None:
+            return None
+        before_s = utterance.tally.engine_s
+        decode = partial(self._synthesizer.decode, prepared, span)
+        decoded = await self._queue.run(utterance, decode)
+        self._frame_work_s.observe(utterance.tally.engine_s - before_s, span.work_frames)
+        return decoded
 
-    def _whole(self, prosody: Prosody, voice: Voice, stop: Stop) -> Samples:
-        samples, statistics = self._engine.whole(prosody, stop)
-        if self._table is not None:
-            self._table.learn(prosody, voice, statistics)
-        return samples
 
-    async def _decoded(
-        self,
-        prosody: Prosody,
-        voice: Voice,
-        statistics: Statistics | None,
-        spoken: SpokenFrames,
-        demand: Demand,
-    ) -> AsyncGenerator[tuple[int, Samples]]:
-        """The model's audio of one sentence, in windows if there are `statistics`, else at once.
-
-        Yields:
-            The frame that the samples begin with, and the samples.
-        """
-        if statistics is None:
-            whole = partial(self._whole, prosody, voice)
-            yield 0, await self._decode(demand, whole, prosody.frames)
-            return
-        windows = Windows(spoken, self._frame_work_s.value or FRAME_WORK_S)
-        while True:
-            shared = self._queue.others_wait(demand)
-            window = windows.next(
-                demand.listener.left_s(time.monotonic()),
-                LONGEST_SHARED_FRAMES if shared else LONGEST_FRAMES,
-            )
-            if window is None:
-                return
-            start, end = window
-            decode = partial(self._engine.window, prosody, statistics, start, end)
-            yield start, await self._decode(demand, decode, end - start + 2 * CONTEXT_FRAMES)
-
-    async def _decode(
-        self, demand: Demand, decode: Callable[[Stop], Samples], frames: int
-    ) -> Samples:
-        """Have so many frames decoded, and learn how long that takes."""
-        before_s = demand.work_s
-        samples = await self._queue.run(demand, decode)
-        self._frame_work_s.observe(demand.work_s - before_s, frames)
-        return samples
+def _chunk(utterance: Utterance, samples: Samples, words: Sequence[WordTime] = ()) -> SpeechChunk:
+    """Hand out audio of `utterance`; the times of `words` are those in a sentence that begins."""
+    start_s = utterance.tally.audio_s
+    utterance.add_audio(len(samples) / SAMPLE_RATE_HZ, time.monotonic())
+    times = tuple(Word.at(start_s, word) for word in words)
+    return SpeechChunk(codecs.to_pcm(samples), times)

@@ -1,14 +1,9 @@
-"""Audio between the engine and the wire: trimming, 16-bit samples, frames, the WAV header."""
-
-import struct
-from collections.abc import Iterator
+"""Samples between the engine and whoever encodes them: trimming and silence."""
 
 import numpy as np
 import numpy.typing as npt
 
 SAMPLE_RATE_HZ = 24_000
-BYTES_PER_SAMPLE = 2
-MAX_FRAME_BYTES = 16 * 1024
 
 Samples = npt.NDArray[np.float32]
 
@@ -24,7 +19,7 @@ _RANGE = 10 ** (-45 / 10)
 
 
 class Trimmer:
-    """Speech without the silence and noise the model puts around it, while it is being made.
+    """Speech without the silence and noise the model puts around it, while it is being synthesized.
 
     The model leaves about 0.3 s before and 0.5 s after a text. What comes out begins at most 0.04 s
     before the first audible block of 10 ms and ends at most 0.08 s after the last, faded in and out
@@ -52,7 +47,7 @@ class Trimmer:
         Args:
             samples: float audio, shape (n,).
             speech_follows: whether it is known that the speech goes on after them: what is silent
-                now is a pause, which a listener may hear while the rest is being made.
+                now is a pause, which a listener may hear while the rest is being decoded.
         """
         self._held = np.concatenate([self._held, samples])
         audible = self._audible()
@@ -105,44 +100,3 @@ def _ramp() -> Samples:
 def silence(duration_s: float) -> Samples:
     """`duration_s` seconds of nothing."""
     return np.zeros(round(duration_s * SAMPLE_RATE_HZ), dtype=np.float32)
-
-
-def to_pcm(samples: Samples) -> bytes:
-    """Float audio in -1…1 as signed 16-bit little-endian samples; louder is clipped."""
-    return (np.clip(samples, -1.0, 1.0) * 32767).astype("<i2").tobytes()
-
-
-def frames(pcm: bytes, max_frame_bytes: int = MAX_FRAME_BYTES) -> Iterator[bytes]:
-    """`pcm` in pieces of whole samples, none longer than `max_frame_bytes` (even)."""
-    for start in range(0, len(pcm), max_frame_bytes):
-        yield pcm[start : start + max_frame_bytes]
-
-
-def duration_s(pcm_bytes: int) -> float:
-    """Seconds of speech in `pcm_bytes` bytes of PCM."""
-    return pcm_bytes / BYTES_PER_SAMPLE / SAMPLE_RATE_HZ
-
-
-def wav_header() -> bytes:
-    """The 44-byte header of a mono 16-bit WAV stream whose length is not known yet.
-
-    Both size fields are 0xFFFFFFFF, the convention for streams: players and Python's `wave` read
-    to the end of the data.
-    """
-    unknown = 0xFFFFFFFF
-    return struct.pack(
-        "<4sI4s4sIHHIIHH4sI",
-        b"RIFF",
-        unknown,
-        b"WAVE",
-        b"fmt ",
-        16,
-        1,
-        1,
-        SAMPLE_RATE_HZ,
-        SAMPLE_RATE_HZ * BYTES_PER_SAMPLE,
-        BYTES_PER_SAMPLE,
-        8 * BYTES_PER_SAMPLE,
-        b"data",
-        unknown,
-    )

@@ -1,7 +1,7 @@
 """The Kokoro model on ONNX Runtime: phonemes in, samples out.
 
-The model runs in two parts: prosody for a whole sentence, then the generator for all of it or for
-windows of frames. `kokoro_model/split.py` makes the parts.
+The model runs as two subgraphs: prosody for a whole sentence, then the generator for all of it or
+for windows of frames. `kokoro_model/split.py` cuts them out.
 """
 
 import json
@@ -13,21 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kokoro_voice.audio import Samples
-from kokoro_voice.onnx_graph import (
-    BoundGraph,
-    ExecutionProvider,
-    Graph,
-    ModelError,
-    Stop,
-    Tensors,
-)
+from kokoro_voice.errors import ModelError
+from kokoro_voice.onnx_model import Cancellation, ExecutionProvider, OnnxModel, Tensors
 from kokoro_voice.voices import Voice
-from kokoro_voice.windows import CONTEXT_FRAMES
+from kokoro_voice.windows import CONTEXT_FRAMES, FRAME_SAMPLES
 
 MAX_PHONEMES = 510
 """The model takes 512 tokens, one of padding at either end."""
-FRAME_SAMPLES = 600
-"""25 ms at 24 kHz: the model's unit of duration."""
 _FEATURES_PER_FRAME, _HARMONICS_PER_FRAME = 2, 120
 _STYLE_SIZE = 256
 _GPU_SHAPE_STEP = 16
@@ -40,12 +32,12 @@ class Prosody:
 
     A frame is 25 ms, `FRAME_SAMPLES` samples.
 
-    Arguments:
+    Attributes:
         token_frames: how long each token is, padding, phonemes, padding; int64, shape (n + 2,).
         energy: as the model predicts it, the logarithm of a magnitude, shape (2 * frames,).
         features: the decoder's output, shape (1, 512, 2 * frames).
         harmonics: the harmonic source's spectrum, shape (1, 22, 120 * frames + 1).
-        gain: the style's part of the generator's norms, shape (1, 9216, 1).
+        gain: the style's share in the generator's norms, shape (1, 9216, 1).
         bias: likewise.
         style: the style vector, shape (256,).
     """
@@ -65,10 +57,10 @@ class Prosody:
 
 
 @dataclass(frozen=True)
-class Statistics:
+class NormStatistics:
     """Mean and variance of what the generator's norms take in, over a whole sentence.
 
-    Arguments:
+    Attributes:
         mean: of each channel of each norm in the graph's order, shape (8448,).
         variance: likewise.
     """
@@ -82,7 +74,7 @@ class Window:
     """Some frames of a sentence, from `start` to `end` (exclusive), and how to decode them."""
 
     prosody: Prosody
-    statistics: Statistics
+    norm_statistics: NormStatistics
     start: int
     end: int
 
@@ -91,7 +83,7 @@ class Engine:
     """The loaded model. Its methods block.
 
     Args:
-        model_dir: folder with the model's parts, `vocab.json` (phoneme to token) and
+        model_dir: folder with the model's graphs, `vocab.json` (phoneme to token) and
             `voices/NAME.bin` (float32 little-endian, shape (510, 1, 256)).
         threads: threads of one synthesis.
         provider: what it runs on.
@@ -108,93 +100,97 @@ class Engine:
             self._tokens: dict[str, int] = json.loads(vocab_file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise ModelError(f"{vocab_file}: {error}") from error
-        # The generator alone is captured in CUDA graphs: its windows have few shapes.
-        others: ExecutionProvider = "cuda" if provider == "cuda-graphs" else provider
         # The same graphs, written for what they run on.
         device = "-cpu" if provider == "cpu" else ""
-        self._prosody = Graph(model_dir / f"prosody{device}.onnx", threads, others)
-        exact = model_dir / f"generator-exact{device}.onnx"
-        self._generator_exact = Graph(exact, threads, others)
-        generator = Graph(model_dir / f"generator{device}.onnx", threads, provider)
-        self._generator: Graph | BoundGraph = generator
-        if provider == "cuda-graphs":
-            self._generator = BoundGraph(generator, "cuda")
+        self._prosody, self._generator_exact, self.generator = (
+            OnnxModel(model_dir / f"{name}{device}.onnx", threads, provider)
+            for name in ("prosody", "generator-exact", "generator")
+        )
+        """The last decodes windows; `bench.gpu` replaces it by one that is captured."""
         self._shape_step = 1 if provider == "cpu" else _GPU_SHAPE_STEP
-        self.model_sha256 = generator.metadata.get("source_sha256", "")
-        """Of the graph that the parts were cut from: which model this is."""
+        self.model_sha256 = self.generator.metadata.get("source_sha256", "")
+        """Of the graph that was cut into these: which model this is."""
 
     def known(self, phonemes: str) -> str:
         """`phonemes` without the characters the model has no token for."""
         return "".join(phoneme for phoneme in phonemes if phoneme in self._tokens)
 
-    def prosody(self, phonemes: str, voice: Voice, speed: float, stop: Stop) -> Prosody:
+    def prosody(
+        self, phonemes: str, voice: Voice, speed: float, cancellation: Cancellation
+    ) -> Prosody:
         """Everything about a sentence but its sound.
 
         Args:
             phonemes: 1 to `MAX_PHONEMES` characters, each `known`.
             voice: of voices in the model directory.
             speed: 1.0 is the voice's own; 2.0 takes about half the time.
-            stop: ends the work early.
+            cancellation: ends the work early.
 
         Raises:
             ModelError: the voice's file is missing or has the wrong size.
-            StoppedError: `stop` was set.
+            WorkCancelled: the work was cancelled.
         """
         tokens = [self._tokens[phoneme] for phoneme in phonemes]
         style = self._style(voice, len(tokens))
-        made = self._prosody.run(
+        outputs = self._prosody.run(
             {
                 "tokens": np.array([[0, *tokens, 0]], dtype=np.int64),
                 "style": style.reshape(1, _STYLE_SIZE),
                 "speed": np.array([speed], dtype=np.float32),
             },
-            stop,
+            cancellation,
         )
-        return Prosody(**made, style=style)
+        return Prosody(**outputs, style=style)
 
-    def whole(self, prosody: Prosody, stop: Stop) -> tuple[Samples, Statistics]:
-        """Decode all of a sentence with its own statistics.
+    def whole(self, prosody: Prosody, cancellation: Cancellation) -> tuple[Samples, NormStatistics]:
+        """Decode all of a sentence with its own norm statistics.
 
         Returns:
             24 kHz float audio, shape (600 * frames,), with the model's silence around it; and the
-            statistics.
+            norm statistics.
 
         Raises:
-            StoppedError: `stop` was set.
+            WorkCancelled: the work was cancelled.
         """
-        made = self._generator_exact.run(_given(prosody, 0, prosody.frames), stop)
-        return made["audio"][0], Statistics(made["mean"][0, :, 0], made["variance"][0, :, 0])
+        outputs = self._generator_exact.run(_inputs(prosody, 0, prosody.frames), cancellation)
+        mean, variance = (outputs[name][0, :, 0] for name in ("mean", "variance"))
+        return outputs["audio"][0], NormStatistics(mean, variance)
 
     def window(
-        self, prosody: Prosody, statistics: Statistics, start: int, end: int, stop: Stop
+        self,
+        prosody: Prosody,
+        norm_statistics: NormStatistics,
+        start: int,
+        end: int,
+        cancellation: Cancellation,
     ) -> Samples:
-        """Decode the frames from `start` to `end` (exclusive) with given statistics.
+        """Decode the frames from `start` to `end` (exclusive) with `norm_statistics`.
 
         Returns:
             24 kHz float audio, shape (600 * (end - start),). Windows that are put together equal
             the decoding of all frames at once.
 
         Raises:
-            StoppedError: `stop` was set.
+            WorkCancelled: the work was cancelled.
         """
-        return self.windows([Window(prosody, statistics, start, end)], stop)[0]
+        return self.windows([Window(prosody, norm_statistics, start, end)], cancellation)[0]
 
-    def windows(self, windows: Sequence[Window], stop: Stop) -> list[Samples]:
+    def windows(self, windows: Sequence[Window], cancellation: Cancellation) -> list[Samples]:
         """Decode windows of several sentences in one run, each as `window` would.
 
         Raises:
-            StoppedError: `stop` was set.
+            WorkCancelled: the work was cancelled.
             ValueError: with the context they have, they differ in length.
         """
         ranges = [self._with_context(window) for window in windows]
         if len({last - first for first, last in ranges}) != 1:
             raise ValueError(f"windows of different lengths, with context: {ranges}")
-        given = [
-            _given(window.prosody, *frames) | _norms(window.statistics)
+        inputs = [
+            _inputs(window.prosody, *frames) | _norms(window.norm_statistics)
             for window, frames in zip(windows, ranges, strict=True)
         ]
-        batch = {name: np.concatenate([one[name] for one in given]) for name in given[0]}
-        audio = self._generator.run(batch, stop)["audio"]
+        batch = {name: np.concatenate([one[name] for one in inputs]) for name in inputs[0]}
+        audio = self.generator.run(batch, cancellation)["audio"]
         return [
             samples[FRAME_SAMPLES * (window.start - first) : FRAME_SAMPLES * (window.end - first)]
             for window, (first, _), samples in zip(windows, ranges, audio, strict=True)
@@ -210,9 +206,9 @@ class Engine:
         return max(0, last - length), last
 
     def _style(self, voice: Voice, phonemes: int) -> Samples:
-        """The weighted mean of the parts' styles for a text of so many phonemes."""
+        """The weighted mean of the components' styles for a text of so many phonemes."""
         style = np.zeros(_STYLE_SIZE, np.float32)
-        for name, share in voice.parts:
+        for name, share in voice.components:
             # Row n-1 is for n phonemes.
             style += np.float32(share) * self._styles_of(name)[phonemes - 1]
         return style
@@ -229,14 +225,14 @@ class Engine:
         return self._styles[name]
 
 
-def _norms(statistics: Statistics) -> Tensors:
+def _norms(norm_statistics: NormStatistics) -> Tensors:
     return {
-        "mean": statistics.mean.reshape(1, -1, 1),
-        "variance": statistics.variance.reshape(1, -1, 1),
+        "mean": norm_statistics.mean.reshape(1, -1, 1),
+        "variance": norm_statistics.variance.reshape(1, -1, 1),
     }
 
 
-def _given(prosody: Prosody, start: int, end: int) -> Tensors:
+def _inputs(prosody: Prosody, start: int, end: int) -> Tensors:
     """What both generators take, for the frames from `start` to `end`."""
     features = slice(_FEATURES_PER_FRAME * start, _FEATURES_PER_FRAME * end)
     harmonics = slice(_HARMONICS_PER_FRAME * start, _HARMONICS_PER_FRAME * end + 1)

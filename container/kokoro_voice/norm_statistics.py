@@ -1,4 +1,4 @@
-"""The statistics of the generator's norms, predicted from what the generator is going to be given.
+"""The statistics of the generator's norms, predicted from the generator's input.
 
 The generator normalises each channel by its mean and variance over the whole sentence (adaptive
 instance norm, https://arxiv.org/abs/1703.06868). A window cannot know them, but the generator's
@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-from kokoro_voice.engine import Prosody, Statistics
-from kokoro_voice.onnx_graph import ModelError
+from kokoro_voice.engine import NormStatistics, Prosody
+from kokoro_voice.errors import ModelError
 from kokoro_voice.voices import Voice
-from kokoro_voice.windows import SHORT_FRAMES
+from kokoro_voice.windows import WINDOW_LIMITS
 
 TABLE_PATH = Path(__file__).with_name("norm_statistics.npz")
 
@@ -40,6 +40,8 @@ LEAKY_SLOPE = 0.1
 VARIANCE_FLOOR = 1e-5
 """The norms' epsilon: below it a variance makes no difference."""
 _LOGARITHM_RANGE = 3.0
+_SHORTNESS_FRAMES = 40
+"""The length of a sentence whose shortness is 1: a second, about three words."""
 
 
 class Provenance(BaseModel):
@@ -50,7 +52,7 @@ class Provenance(BaseModel):
     date: str
     """Of the calibration, ISO 8601."""
     model_sha256: str
-    """Of the graph that the model's parts were cut from."""
+    """Of the graph that was cut into the model's subgraphs."""
     texts_sha256: str
     """Of `kokoro_calibration/texts.toml`."""
     versions: dict[str, str]
@@ -77,9 +79,9 @@ class Provenance(BaseModel):
 class Input:
     """What a prediction starts from: one sentence, or several along the first axis.
 
-    Arguments:
+    Attributes:
         frames: the length, shape (n,).
-        style: the decoder's part of the style vector, shape (n, 128).
+        style: what the decoder reads of the style vector, shape (n, 128).
         content: `content` of the generator's input, shape (n, c).
     """
 
@@ -124,7 +126,7 @@ def content(features: Array, harmonics: Array, projection: Array, offset: Array)
 class Basis:
     """Makes an `Input` the variables that the regression is linear in.
 
-    Arguments:
+    Attributes:
         style_mean, style_scale: standardise the style, shape (128,).
         content_mean, content_scale: standardise the content, shape (c,).
     """
@@ -134,28 +136,24 @@ class Basis:
     content_mean: Array
     content_scale: Array
 
-    def variables(self, given: Input) -> Array:
+    def variables(self, inputs: Input) -> Array:
         """Shape (n, 1 + 1 + 128 + 128 + c).
 
         They are 1; how short the sentence is, alone and times the style, because silence at its
         ends weighs more in a short one; the style and the content.
         """
-        style = (given.style - self.style_mean) / self.style_scale
-        content_ = (given.content - self.content_mean) / self.content_scale
+        style = (inputs.style - self.style_mean) / self.style_scale
+        content_ = (inputs.content - self.content_mean) / self.content_scale
         one = np.ones((len(style), 1), np.float32)
-        shortness = (_SHORT_FRAMES / given.frames)[:, None].astype(np.float32)
+        shortness = (_SHORTNESS_FRAMES / inputs.frames)[:, None].astype(np.float32)
         return np.hstack([one, shortness, shortness * style, style, content_])
-
-
-_SHORT_FRAMES = 40
-"""One second: about three words."""
 
 
 @dataclass(frozen=True)
 class Regression:
     """Statistics of the norms from an `Input`, in the terms of one calibration.
 
-    Arguments:
+    Attributes:
         basis: makes the variables.
         weights: of the variables in each component, shape (v, r).
         components: of the standardised statistics, shape (r, 2 * channels): means, from `mean` in
@@ -170,22 +168,22 @@ class Regression:
     mean: Array
     deviation: Array
 
-    def standardised(self, given: Input) -> Array:
+    def standardised(self, inputs: Input) -> Array:
         """The prediction in standardised terms, shape (n, 2 * channels)."""
-        components = self.basis.variables(given) @ self.weights
+        components = self.basis.variables(inputs) @ self.weights
         return np.asarray(components @ self.components, np.float32)
 
-    def standardise(self, statistics: Statistics) -> Array:
+    def standardise(self, true: NormStatistics) -> Array:
         """True statistics in the same terms, shape (2 * channels,)."""
-        return standardise(statistics.mean, statistics.variance, self.mean, self.deviation)
+        return standardise(true.mean, true.variance, self.mean, self.deviation)
 
-    def statistics(self, standardised: Array) -> Statistics:
+    def statistics(self, standardised: Array) -> NormStatistics:
         """The statistics that `standardised`, shape (2 * channels,), stands for."""
         means, logarithms = np.split(standardised, 2)
         # Far outside of what was calibrated a line leads anywhere.
         logarithms = np.clip(logarithms, -_LOGARITHM_RANGE, _LOGARITHM_RANGE)
         deviations = self.deviation * np.exp(logarithms)
-        return Statistics(
+        return NormStatistics(
             (self.mean + self.deviation * means).astype(np.float32),
             np.maximum(np.square(deviations) - VARIANCE_FLOOR, 0).astype(np.float32),
         )
@@ -194,11 +192,11 @@ class Regression:
 def standardise(means: Array, variances: Array, mean: Array, deviation: Array) -> Array:
     """True statistics, shape (..., channels), in a `Regression`'s terms, (..., 2 * channels)."""
     deviations = np.sqrt(variances + VARIANCE_FLOOR)
-    parts = [(means - mean) / deviation, np.log(deviations / deviation)]
-    return np.concatenate(parts, axis=-1).astype(np.float32)
+    standard = [(means - mean) / deviation, np.log(deviations / deviation)]
+    return np.concatenate(standard, axis=-1).astype(np.float32)
 
 
-class StatisticsTable:
+class NormStatisticsTable:
     """Predicts the statistics of sentences, and learns voices that were not calibrated.
 
     Not thread-safe: use one from one thread.
@@ -221,7 +219,7 @@ class StatisticsTable:
         self._learned: OrderedDict[str, _LearnedVoice] = OrderedDict()
 
     @classmethod
-    def load(cls, path: Path, model_sha256: str) -> "StatisticsTable":
+    def load(cls, path: Path, model_sha256: str) -> "NormStatisticsTable":
         """Read a table that `save` wrote.
 
         Args:
@@ -254,8 +252,8 @@ class StatisticsTable:
     def save(self, path: Path) -> None:
         """Write what `load` reads, in half precision where the table is large."""
         arrays: dict[str, Any] = {"projection": self._projection, "offset": self._offset}
-        for part in (self._regression.basis, self._regression):
-            arrays |= {name: getattr(part, name) for name in _names(type(part)) - {"basis"}}
+        for source in (self._regression.basis, self._regression):
+            arrays |= {name: getattr(source, name) for name in _names(type(source)) - {"basis"}}
         stored = {
             name: array.astype(np.float16 if array.ndim == 2 else np.float32)
             for name, array in arrays.items()
@@ -264,14 +262,14 @@ class StatisticsTable:
 
     def input(self, prosody: Prosody) -> Input:
         """What a prediction for this sentence starts from."""
-        made = content(prosody.features, prosody.harmonics, self._projection, self._offset)
+        means = content(prosody.features, prosody.harmonics, self._projection, self._offset)
         return Input(
             np.array([prosody.frames], np.float32),
             prosody.style[None, :DECODER_STYLE_SIZE],
-            made[None],
+            means[None],
         )
 
-    def predict(self, prosody: Prosody, voice: Voice) -> Statistics | None:
+    def predict(self, prosody: Prosody, voice: Voice) -> NormStatistics | None:
         """The statistics of a sentence that has not been decoded.
 
         Returns:
@@ -281,31 +279,31 @@ class StatisticsTable:
         enough = learned is not None and len(learned) >= SENTENCES_TO_LEARN
         if voice.name not in self._calibrated and not enough:
             return None
-        given = self.input(prosody)
-        predicted = self._regression.standardised(given)[0]
+        inputs = self.input(prosody)
+        predicted = self._regression.standardised(inputs)[0]
         if learned is not None:
-            predicted += learned.correction(given)
+            predicted += learned.correction(inputs)
         return self._regression.statistics(predicted)
 
     def allows_windows(self, voice: Voice) -> bool:
         """Whether what is predicted of `voice` is good enough, see `Provenance.sentence_voices`."""
         return voice.name not in self.provenance.sentence_voices
 
-    def learn(self, prosody: Prosody, voice: Voice, statistics: Statistics) -> None:
-        """Remember the true statistics of a sentence that was decoded whole.
+    def learn(self, prosody: Prosody, voice: Voice, exact: NormStatistics) -> None:
+        """Remember the exact statistics of a sentence that was decoded whole.
 
         A calibrated voice has nothing to learn, and short sentences, which are never predicted,
         would take the place of longer ones. Of many voices, those that learned something last are
         kept.
         """
-        if voice.name in self._calibrated or prosody.frames < SHORT_FRAMES:
+        if voice.name in self._calibrated or WINDOW_LIMITS.too_short(prosody.frames):
             return
-        given = self.input(prosody)
-        residual = self._regression.standardise(statistics)
-        residual -= self._regression.standardised(given)[0]
+        inputs = self.input(prosody)
+        residual = self._regression.standardise(exact)
+        residual -= self._regression.standardised(inputs)[0]
         learned = self._learned.setdefault(voice.name, _LearnedVoice(self._regression.basis))
         self._learned.move_to_end(voice.name)
-        learned.add(given, residual)
+        learned.add(inputs, residual)
         if len(self._learned) > LEARNED_VOICES:
             self._learned.popitem(last=False)
 
@@ -327,24 +325,24 @@ class _LearnedVoice:
     def __len__(self) -> int:
         return len(self._residuals)
 
-    def add(self, given: Input, residual: Array) -> None:
+    def add(self, inputs: Input, residual: Array) -> None:
         """Remember the `residual`, standardised truth minus prediction, of one sentence."""
-        self._variables.append(self._own(given))
+        self._variables.append(self._own(inputs))
         self._residuals.append(residual)
-        self._noise.append(_LEARNED_NOISE * _SHORT_FRAMES / float(given.frames[0]))
+        self._noise.append(_LEARNED_NOISE * _SHORTNESS_FRAMES / float(inputs.frames[0]))
 
-    def correction(self, given: Input) -> Array:
+    def correction(self, inputs: Input) -> Array:
         """What to add to a standardised prediction, shape (2 * channels,)."""
         variables = np.stack(self._variables)
         kernel = variables @ variables.T + np.diag(self._noise)
-        weights = np.linalg.solve(kernel, variables @ self._own(given))
+        weights = np.linalg.solve(kernel, variables @ self._own(inputs))
         return np.asarray(weights @ np.stack(self._residuals), np.float32)
 
-    def _own(self, given: Input) -> Array:
+    def _own(self, inputs: Input) -> Array:
         basis = self._basis
-        content_ = (given.content[0] - basis.content_mean) / basis.content_scale
+        content_ = (inputs.content[0] - basis.content_mean) / basis.content_scale
         content_ *= np.sqrt(_LEARNED_CONTENT / len(content_))
-        shortness = np.sqrt(_LEARNED_SHORTNESS) * _SHORT_FRAMES / given.frames
+        shortness = np.sqrt(_LEARNED_SHORTNESS) * _SHORTNESS_FRAMES / inputs.frames
         return np.concatenate([[1.0], shortness, content_]).astype(np.float32)
 
 

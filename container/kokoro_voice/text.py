@@ -1,12 +1,12 @@
-"""Text before pronunciation: what is dropped, and where it is split into pieces to speak."""
+"""Text before pronunciation: what is dropped, and where it is split into segments to speak."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import regex
 
-MAX_PIECE_CHARS = 240
-"""A piece is spoken as one; longer sentences are split. About 15 s of speech."""
+MAX_SEGMENT_CHARS = 240
+"""A segment is spoken as one; longer sentences are split. About 15 s of speech."""
 _MIN_CLAUSE_CHARS = 60
 SENTENCE_PAUSE_S, CLAUSE_PAUSE_S, WORD_PAUSE_S = 0.3, 0.15, 0.0
 
@@ -32,31 +32,31 @@ _ABBREVIATION = regex.compile(
 
 
 @dataclass(frozen=True)
-class Piece:
+class Segment:
     """Text to speak as one, and the pause after it in seconds."""
 
     text: str
     pause_s: float
 
 
-def pieces(text: str) -> Iterator[Piece]:
+def segments(text: str) -> Iterator[Segment]:
     """Split `text` at sentences, and long sentences at clauses, else between words.
 
     Nothing but emoji and control characters is lost; white space becomes single blanks. A word that
-    comes with its phonemes, `[Kokoro](/kˈOkəɹO/)`, is one word, whatever is in it. Pieces are at
-    most `MAX_PIECE_CHARS` long.
+    comes with its phonemes, `[Kokoro](/kˈOkəɹO/)`, is one word, whatever is in it. Segments are at
+    most `MAX_SEGMENT_CHARS` long.
     """
     text = _CONTROL.sub("", _PICTURES.sub(" ", text))
     text = _LINK.sub(lambda link: _BLANK_IN_LINK.join(link[0].split()), text)
     for paragraph in _PARAGRAPH.split(text):
         for sentence in _sentences(" ".join(paragraph.split())):
             rest = sentence
-            while len(rest) > MAX_PIECE_CHARS:
+            while len(rest) > MAX_SEGMENT_CHARS:
                 cut, pause_s = _cut(rest)
-                yield Piece(_with_blanks(rest[:cut].rstrip()), pause_s)
+                yield Segment(_with_blanks(rest[:cut].rstrip()), pause_s)
                 rest = rest[cut:].lstrip()
             if rest:
-                yield Piece(_with_blanks(rest), SENTENCE_PAUSE_S)
+                yield Segment(_with_blanks(rest), SENTENCE_PAUSE_S)
 
 
 def without_phonemes(text: str) -> str:
@@ -65,8 +65,8 @@ def without_phonemes(text: str) -> str:
     return words
 
 
-def _with_blanks(piece: str) -> str:
-    return piece.replace(_BLANK_IN_LINK, " ")
+def _with_blanks(segment: str) -> str:
+    return segment.replace(_BLANK_IN_LINK, " ")
 
 
 def _sentences(paragraph: str) -> Iterator[str]:
@@ -84,9 +84,9 @@ def _sentences(paragraph: str) -> Iterator[str]:
 
 def _cut(sentence: str) -> tuple[int, float]:
     clause_ends = [
-        end.end() for end in _CLAUSE_END.finditer(sentence, _MIN_CLAUSE_CHARS, MAX_PIECE_CHARS)
+        end.end() for end in _CLAUSE_END.finditer(sentence, _MIN_CLAUSE_CHARS, MAX_SEGMENT_CHARS)
     ]
     if clause_ends:
         return clause_ends[-1], CLAUSE_PAUSE_S
-    cut = sentence.rfind(" ", 1, MAX_PIECE_CHARS)
-    return (cut if cut != -1 else MAX_PIECE_CHARS), WORD_PAUSE_S
+    cut = sentence.rfind(" ", 1, MAX_SEGMENT_CHARS)
+    return (cut if cut != -1 else MAX_SEGMENT_CHARS), WORD_PAUSE_S

@@ -2,14 +2,13 @@
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from kokoro_server.messages import Word
 from kokoro_voice.audio import SAMPLE_RATE_HZ
-from kokoro_voice.engine import FRAME_SAMPLES
+from kokoro_voice.windows import FRAME_SAMPLES
 
 # Measured at 38 pauses of six voices at two speeds: speech resumed 0.05 s before the durations say
 # that the next word begins (5th to 95th percentile 0.02 to 0.08 s), and had stopped 0.05 s after
@@ -22,7 +21,7 @@ _LAST_SOUND_FRAMES = 4
 
 @dataclass(frozen=True)
 class PronouncedWord:
-    """A word and how it is said."""
+    """A word and how it is pronounced."""
 
     text: str
     """As it was written, with its punctuation. Empty for the rest of a word that was cut."""
@@ -30,40 +29,48 @@ class PronouncedWord:
     """In Kokoro's alphabet, with the punctuation and the blank that follow; perhaps nothing."""
 
 
+@dataclass(frozen=True)
+class WordTime:
+    """A word, with its punctuation, and when it is heard in the audio of its sentence."""
+
+    text: str
+    start_s: float
+    end_s: float
+
+
 def phonemes_of(words: Iterable[PronouncedWord]) -> str:
-    """What the model is given for `words`: their phonemes joined, without a blank at the end."""
+    """What the model speaks for `words`: their phonemes joined, without a blank at the end."""
     return "".join(word.phonemes for word in words).rstrip()
 
 
 def split(words: Iterable[PronouncedWord], limit: int) -> Iterator[list[PronouncedWord]]:
-    """Split `words` into parts of at most `limit` phonemes, losing nothing but blanks at a cut.
+    """Split `words` into runs of at most `limit` phonemes, losing nothing but blanks at a cut.
 
     A longer word is cut where it has a blank, else at the limit.
     """
-    part: list[PronouncedWord] = []
+    run: list[PronouncedWord] = []
     for word in words:
         rest = word
-        length = sum(len(before.phonemes) for before in part)
-        if part and length + len(word.phonemes.rstrip()) > limit:
-            yield part
-            part = []
+        length = sum(len(before.phonemes) for before in run)
+        if run and length + len(word.phonemes.rstrip()) > limit:
+            yield run
+            run = []
         while len(rest.phonemes.rstrip()) > limit:
             cut = rest.phonemes.rfind(" ", 1, limit + 1)
             if cut == -1:
                 cut = limit
             yield [PronouncedWord(rest.text, rest.phonemes[:cut])]
             rest = PronouncedWord("", rest.phonemes[cut:].lstrip())
-        part.append(rest)
-    if part:
-        yield part
+        run.append(rest)
+    if run:
+        yield run
 
 
 def word_times(
     words: Sequence[PronouncedWord],
     token_frames: npt.NDArray[np.int64],
     dropped_samples: int,
-    start_s: float,
-) -> list[Word]:
+) -> list[WordTime]:
     """When each word is heard.
 
     A word lasts from its first sound to the end of its last one, without the pause after it. A
@@ -74,15 +81,15 @@ def word_times(
         token_frames: the model's durations of a token of padding, each phoneme and a token of
             padding, in frames; shape (phonemes + 2,).
         dropped_samples: how much of the model's audio, in front, is not sent.
-        start_s: where the audio that is sent begins in that of the request.
 
     Returns:
-        Words in their order, no start before the end of the word before.
+        Words in their order, no start before the end of the word before. Times count from the
+        beginning of the audio that is sent.
     """
     phonemes = phonemes_of(words)
     # Phoneme p is token p + 1: it begins where token p ends.
     begins = np.cumsum(token_frames) - _EARLY_FRAMES
-    times: list[Word] = []
+    times: list[WordTime] = []
     silent = ""
     position = 0
     for word in words:
@@ -94,15 +101,15 @@ def word_times(
             if phonemes[last + 1 : last + 2] != " ":
                 end = min(end, begins[last] + _LAST_SOUND_FRAMES)
             begin_s, end_s = (
-                start_s + max(0, frame * FRAME_SAMPLES - dropped_samples) / SAMPLE_RATE_HZ
+                max(0, frame * FRAME_SAMPLES - dropped_samples) / SAMPLE_RATE_HZ
                 for frame in (begins[first], end)
             )
             text = f"{silent} {word.text}".lstrip()
             silent = ""
-            times.append(Word(text=text, start_s=round(begin_s, 3), end_s=round(end_s, 3)))
+            times.append(WordTime(text, float(begin_s), float(end_s)))
         elif times:
             text = f"{times[-1].text} {word.text}".rstrip()
-            times[-1] = times[-1].model_copy(update={"text": text})
+            times[-1] = replace(times[-1], text=text)
         else:
             silent = f"{silent} {word.text}".lstrip()
     return times

@@ -8,7 +8,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
 
-from kokoro_server.metrics import Outcome, metric_line
+from kokoro_server.metrics import metric_line
 from kokoro_server.settings import Settings as ContainerSettings
 from stacks.images import ImagesStack
 from stacks.names import CONTAINER_METRICS
@@ -18,6 +18,7 @@ from stacks.settings.speech import SESSION_LIMIT_S
 from stacks.speech import SpeechStack
 from tests.infra.conftest import Assembly
 from tests.infra.synthesis import Synthesis, context
+from tests.utterances import new_utterance
 
 MODEL = "AWS::SageMaker::Model"
 CONFIG = "AWS::SageMaker::EndpointConfig"
@@ -193,9 +194,13 @@ def test_alarms_take_a_rollout_back(synthesis: Synthesis) -> None:
 def test_alarms_and_container_mean_the_same_metrics(synthesis: Synthesis) -> None:
     """Guards against an alarm on a name, unit or dimension that the container does not write."""
     environment = one(synthesis, MODEL)["Properties"]["PrimaryContainer"]["Environment"]
+    utterance = new_utterance()
+    utterance.begin(0.0)
+    utterance.add_audio(1.0, 0.1)
+    utterance.complete()
     line = json.loads(
         metric_line(
-            Outcome(first_audio_s=0.1, work_s=0.1, audio_s=1.0),
+            utterance,
             environment["KOKORO_METRICS_NAMESPACE"],
             environment["KOKORO_ENDPOINT_NAME"],
             0.0,

@@ -20,13 +20,18 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from bench.hearing import longest_silence_s, peak, read_wav, transcribe, word_error_rate
-from kokoro_server.admission import Demand
-from kokoro_server.scheduler import Listener
+from kokoro_server.engine_queue import EngineQueue
+from kokoro_server.listener import Listener
+from kokoro_server.messages import Granularity
+from kokoro_server.scheduler import Scheduler
 from kokoro_server.synthesis import Speech
+from kokoro_server.utterance import SpeechRequest, Utterance
 from kokoro_voice.audio import Samples
-from kokoro_voice.engine import Engine, Prosody, Statistics
-from kokoro_voice.onnx_graph import Stop, StoppedError
-from kokoro_voice.voices import Voices
+from kokoro_voice.engine import Engine, NormStatistics, Prosody
+from kokoro_voice.errors import WorkCancelled
+from kokoro_voice.onnx_model import Cancellation
+from kokoro_voice.synthesizer import Synthesizer
+from kokoro_voice.voices import Voice, Voices
 
 CONTAINER = Path(__file__).parent.parent.parent / "container"
 RATE_HZ = 24_000
@@ -267,58 +272,67 @@ async def test_cancel_before_the_first_audio_leaves_only_cancelled(server: Serve
         assert complete["request_id"] == "next"
 
 
+def begun(text: str, voice: Voice, granularity: Granularity) -> Utterance:
+    """An utterance whose turn it is."""
+    request = SpeechRequest("", text, voice, granularity=granularity)
+    utterance = Utterance(request, Listener(), 0.0)
+    utterance.begin(0.0)
+    return utterance
+
+
 async def test_cancelling_stops_the_engine_itself(
     model_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against an interrupted speaker whose next words wait for the old ones to be made."""
-    began, stopped = threading.Event(), threading.Event()
+    began, cancelled = threading.Event(), threading.Event()
 
     class WatchedEngine(Engine):
-        def whole(self, prosody: Prosody, stop: Stop) -> tuple[Samples, Statistics]:
+        def whole(
+            self, prosody: Prosody, cancellation: Cancellation
+        ) -> tuple[Samples, NormStatistics]:
             began.set()
             try:
-                return super().whole(prosody, stop)
-            except StoppedError:
-                stopped.set()
+                return super().whole(prosody, cancellation)
+            except WorkCancelled:
+                cancelled.set()
                 raise
 
-    monkeypatch.setattr("kokoro_server.synthesis.Engine", WatchedEngine)
-    speech = Speech(model_dir, threads=2)
+    monkeypatch.setattr("kokoro_voice.synthesizer.Engine", WatchedEngine)
+    speech = Speech(Synthesizer(model_dir, threads=2), EngineQueue(Scheduler()))
     voice = Voices(["af_heart"], "af_heart").default
-    await speech.load(voice, "sentence")
+    await speech.warm_up(voice, "sentence")
     began.clear()
-    demand = Demand(Listener(), 1.0, 0.0)
-    text = " ".join(["harbor"] * 34)
-    speaking = asyncio.ensure_future(anext(speech.speak(text, voice, 1.0, "sentence", demand)))
+    utterance = begun(" ".join(["harbor"] * 34), voice, "sentence")
+    speaking = asyncio.ensure_future(anext(speech.speak(utterance)))
     assert await asyncio.to_thread(began.wait, 60)
     speaking.cancel()
-    assert await asyncio.to_thread(stopped.wait, 60)
+    assert await asyncio.to_thread(cancelled.wait, 60)
     await speech.close()
 
 
 async def test_who_is_spoken_in_windows_and_who_in_sentences(model_dir: Path) -> None:
     """Guards against a granularity without effect, and against windows of voices that fail them."""
-    speech = Speech(model_dir, threads=2)
+    speech = Speech(Synthesizer(model_dir, threads=2), EngineQueue(Scheduler()))
     voices = Voices(["af_heart", "af_jessica"], "af_heart")
-    usual = await speech.load(voices.default, "window")
-    assert usual.work_s > 0
-    assert usual.pieces > 2  # of windows: admission reserves time for one piece
+    usual = (await speech.warm_up(voices.default, "window")).tally
+    assert usual.engine_s > 0
+    assert usual.chunks > 2  # of windows: admission reserves time for one chunk
     text = "The ferry leaves at half past eight, so please bring your ticket and a warm coat."
-    pieces = {}
-    for name, granularity in (
+    sounding = {}
+    cases: list[tuple[str, Granularity]] = [
         ("af_heart", "window"),
         ("af_heart", "sentence"),
         ("af_jessica", "window"),
-    ):
-        demand = Demand(Listener(), len(text), 0.0)
-        said = speech.speak(text, voices.resolve(name), 1.0, granularity, demand)
-        parts = [part.pcm async for part in said if any(part.pcm)]
-        assert 3 < sum(map(len, parts)) / 48_000 < 6
-        pieces[name, granularity] = len(parts)
+    ]
+    for name, granularity in cases:
+        chunks = speech.speak(begun(text, voices.resolve(name), granularity))
+        pcm = [chunk.pcm async for chunk in chunks if any(chunk.pcm)]
+        assert 3 < sum(map(len, pcm)) / 48_000 < 6
+        sounding[name, granularity] = len(pcm)
     await speech.close()
-    assert pieces["af_heart", "window"] > 2
-    assert pieces["af_heart", "sentence"] <= 2  # the trimmer keeps a little until the end
-    assert pieces["af_jessica", "window"] <= 2
+    assert sounding["af_heart", "window"] > 2
+    assert sounding["af_heart", "sentence"] <= 2  # the trimmer keeps a little until the end
+    assert sounding["af_jessica", "window"] <= 2
 
 
 async def test_a_fresh_server_knows_what_speech_costs(model_dir: Path, tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ import pytest
 
 from bench.scheduling import LOCK, QUEUE, SENTENCES, STRATEGIES, WINDOWS, Costs, estimated, simulate
 from bench.turns import POOL, turns
-from kokoro_voice.windows import CONTEXT_FRAMES, SHORT_FRAMES, Windows
+from kokoro_voice.decoding import Decoding
 
 COSTS = Costs(prosody=(0.03, 0.001), whole=(0.02, 0.005), window=(0.02, 0.005), pronounce_s=0.01)
 
 
-def said(sessions: int) -> list[list[str]]:
+def first_turns(sessions: int) -> list[list[str]]:
     """The sentences of the first turn of each session."""
     return [list(next(turns(1, number)).sentences) for number in range(sessions)]
 
@@ -26,11 +26,12 @@ def test_turns_are_the_same_again_and_different_between_sessions() -> None:
 
 def test_first_sound_of_one_session_is_the_work_before_it() -> None:
     """Guards against work that costs nothing, or is done twice."""
-    first = estimated(said(1)[0][0])
-    assert first.frames >= SHORT_FRAMES
+    first = estimated(first_turns(1)[0][0])
     prosody_s = 0.03 + 0.001 * first.frames
-    start, end = Windows(first.spoken).next() or (0, 0)
-    window_s = 0.02 + 0.005 * (end - start + 2 * CONTEXT_FRAMES)
+    span = Decoding(first.frames, first.spoken, windowed=True).next()
+    assert span is not None
+    assert not span.whole
+    window_s = 0.02 + 0.005 * span.work_frames
     whole_s = 0.02 + 0.005 * first.frames
     windows, sentences = (simulate(one, 1, COSTS, run_s=9.0) for one in (WINDOWS, SENTENCES))
     assert windows.first_sound_s[0] == pytest.approx(0.01 + prosody_s + window_s)
@@ -43,7 +44,7 @@ def test_everything_is_spoken_to_the_end(strategy) -> None:
     outcome = simulate(replace(strategy, headroom=0.0), 3, COSTS, run_s=9.0)
     assert not outcome.refused
     assert len(outcome.gaps_s) == len(outcome.first_sound_s) == 3
-    speech = [estimated(sentence) for turn in said(3) for sentence in turn]
+    speech = [estimated(sentence) for turn in first_turns(3) for sentence in turn]
     assert outcome.audio_s == pytest.approx(sum(one.audio_s for one in speech))
 
 

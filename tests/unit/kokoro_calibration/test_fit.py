@@ -4,7 +4,7 @@ import numpy as np
 
 from kokoro_calibration.collect import Sample, texts_for
 from kokoro_calibration.fit import cross_validate
-from kokoro_voice.voices import LANGUAGES
+from kokoro_voice.languages import LANGUAGES
 
 CHANNELS = 12
 

@@ -6,35 +6,36 @@ import socket
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock, call
 
+import httpx
 import pytest
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from kokoro_server.admission import Demand
 from kokoro_server.app import SpeechApp
 from kokoro_server.http_server import listen, make_http_server
-from kokoro_server.messages import Granularity
-from kokoro_server.scheduler import Listener
 from kokoro_server.settings import Settings
-from kokoro_server.synthesis import Part, Speech
-from kokoro_voice.voices import Voice, Voices
+from kokoro_server.utterance import SpeechChunk, Utterance, UtteranceState
+from kokoro_voice.voices import Voices
+from tests.utterances import Script, ScriptedSpeech, failing, new_utterance, second
 
 STREAM = "/invocations-bidirectional-stream"
 
 
-def new_app(ready: bool = True, max_sessions: int = 8) -> SpeechApp:
-    """A server whose model was never loaded; `ready` makes it believe otherwise."""
-    settings = Settings(model_dir=Path("unused"), threads=1, max_sessions=max_sessions)
-    speech = Speech(settings.model_dir, settings.threads)
-    speech.ready = ready
-    return SpeechApp(settings, Voices(["af_heart"], "af_heart"), speech)
+def new_app(script: Script | None = failing, **limits: Any) -> SpeechApp:
+    """A server that speaks by the script; without one its model is still being loaded."""
+    settings = Settings(model_dir=Path("unused"), threads=1, **limits)
+    app = SpeechApp(settings, Voices(["af_heart"], "af_heart"))
+    app.speech = None if script is None else ScriptedSpeech(script)
+    return app
 
 
 def test_nothing_is_taken_before_the_model_is_warm() -> None:
     """Guards against an endpoint that gets traffic while it cannot speak."""
-    client = TestClient(new_app(ready=False).asgi)
+    client = TestClient(new_app(script=None).asgi)
     assert client.get("/ping").status_code == 503
     refused = client.post("/invocations", json={"text": "Hi."})
     assert (refused.status_code, refused.json()["code"]) == (503, "busy")
@@ -62,7 +63,7 @@ def test_sessions_over_the_limit_are_refused_and_the_open_one_goes_on() -> None:
         assert session.receive_json()["code"] == "invalid"
         session.send_json({"type": "close"})
         assert session.receive() == {"type": "websocket.close", "code": 1000, "reason": ""}
-    assert (app.stats.streams_opened, app.stats.streams_open) == (1, 0)
+    assert (app.counters.streams_opened, app.counters.streams_open) == (1, 0)
     with client.websocket_connect(STREAM):
         pass
 
@@ -80,7 +81,7 @@ def test_a_failure_inside_is_an_internal_error_and_the_session_goes_on(
             assert "Traceback" not in error["message"]
     failed = client.post("/invocations", json={"text": "Hi."})
     assert (failed.status_code, failed.json()["code"]) == (500, "internal")
-    assert "AttributeError" in caplog.text
+    assert "RuntimeError" in caplog.text
 
 
 def test_a_batch_request_is_busy_while_a_listener_needs_the_engine() -> None:
@@ -90,18 +91,56 @@ def test_a_batch_request_is_busy_while_a_listener_needs_the_engine() -> None:
     """
     app = new_app()
     client = TestClient(app.asgi)
-    for text, work_s in (("Measured.", 9.0), ("In flight. " * 9, 0.0)):
-        demand = app.admission.accept(Listener(), len(text), 0.0)
-        assert demand is not None
-        if work_s:
-            demand.work_s = work_s
-            demand.hand_out(10.0, 0.0)
-            app.admission.end(demand, made=True)
+    measured, in_flight = new_utterance(chars=9), new_utterance(chars=108)
+    for utterance in (measured, in_flight):
+        assert app.admission.accept(utterance)
+        utterance.begin(0.0)
+        if utterance is measured:
+            utterance.tally.engine_s = 9.0
+            utterance.add_audio(10.0, 0.0)
+            utterance.complete()
+            app.admission.end(utterance)
     refused = client.post("/invocations", json={"text": "Hi. " * 9})
     assert (refused.status_code, refused.json()["code"]) == (503, "busy")
-    app.admission.end(demand, made=False)
+    in_flight.cancel()
+    app.admission.end(in_flight)
     for _ in range(2):
         assert client.post("/invocations", json={"text": "Hi. " * 9}).status_code == 500
+
+
+async def two_seconds(utterance: Utterance) -> AsyncGenerator[SpeechChunk]:
+    """What takes 0.5 s of the engine's time."""
+    for _ in range(2):
+        utterance.tally.engine_s += 0.25
+        yield second(utterance)
+
+
+def test_on_both_routes_one_utterance_is_admitted_spoken_ended_and_recorded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Guards against a copy on the way, whose cost or end nobody learns."""
+    app = new_app(two_seconds, metrics_namespace="VoiceAgent", endpoint_name="kokoro-test")
+    accepted, ended = Mock(wraps=app.admission.accept), Mock(wraps=app.admission.end)
+    monkeypatch.setattr(app.admission, "accept", accepted)
+    monkeypatch.setattr(app.admission, "end", ended)
+    client = TestClient(app.asgi)
+    answer = client.post("/invocations", json={"text": "Hi.", "format": "pcm", "speed": 1.5})
+    assert len(answer.content) == 2 * 48_000
+    with client.websocket_connect(STREAM) as session:
+        session.send_json({"text": "Hello.", "request_id": "a"})
+        while "elapsed_s" not in session.receive().get("text", ""):
+            pass
+    assert isinstance(app.speech, ScriptedSpeech)
+    batch, streamed = app.speech.spoken
+    assert (batch.request.text, batch.request.speed) == ("Hi.", 1.5)
+    assert (streamed.request.text, streamed.request.request_id) == ("Hello.", "a")
+    for calls in (accepted, ended):
+        assert calls.mock_calls == [call(batch), call(streamed)]
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["RealTimeFactor"] for line in lines] == [0.25, 0.25]
+    for utterance in (batch, streamed):
+        assert utterance.state is UtteranceState.COMPLETE
+        assert (utterance.tally.audio_s, utterance.tally.engine_s) == (2.0, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -122,66 +161,80 @@ def test_batch_errors_are_json_with_a_fitting_status(body: bytes, status: int, c
     assert answer.status_code == status
     assert answer.json()["code"] == code
     assert answer.json()["message"]
-    assert app.stats.batch_open == 0
+    assert app.counters.batch_open == 0
 
 
-class EndlessSpeech(Speech):
-    """Makes audio without end and without work, as the model never could."""
-
-    pieces_made = 0
-
-    async def speak(
-        self, words: str, voice: Voice, speed: float, granularity: Granularity, demand: Demand
-    ) -> AsyncGenerator[Part]:
-        while True:
-            self.pieces_made += 1
-            yield Part(bytes(48_000))
-            await asyncio.sleep(0)
+async def endless(utterance: Utterance) -> AsyncGenerator[SpeechChunk]:
+    """Audio without end and without work, as the model never could."""
+    while True:
+        yield second(utterance)
+        await asyncio.sleep(0)
 
 
 @asynccontextmanager
-async def deaf_peer(app: SpeechApp, settings: Settings) -> AsyncIterator[ClientConnection]:
-    """A client of a running server that has little room for answers and never reads them."""
-    with listen("127.0.0.1", 0) as listener, socket.socket() as client:
+async def serving(app: SpeechApp) -> AsyncIterator[tuple[str, int]]:
+    """The address of a running server, which gives up on a peer after half a second."""
+    with listen("127.0.0.1", 0) as listener:
+        settings = Settings(model_dir=Path("unused"), peer_timeout_s=0.5)
         http = make_http_server(app.asgi, settings)
-        serving = asyncio.create_task(http.serve(sockets=[listener]))
-        host, port = listener.getsockname()
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        client.connect((host, port))
-        client.setblocking(False)
-        async with connect(f"ws://{host}:{port}{STREAM}", sock=client, max_queue=1) as websocket:
-            yield websocket
-            websocket.transport.abort()
+        running = asyncio.create_task(http.serve(sockets=[listener]))
+        yield listener.getsockname()
         http.should_exit = True
-        await serving
+        await running
+
+
+@asynccontextmanager
+async def deaf_peer(app: SpeechApp) -> AsyncIterator[ClientConnection]:
+    """A client of a running server that has little room for answers and never reads them."""
+    async with serving(app) as (host, port):
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect((host, port))
+            client.setblocking(False)
+            uri = f"ws://{host}:{port}{STREAM}"
+            async with connect(uri, sock=client, max_queue=1) as websocket:
+                yield websocket
+                websocket.transport.abort()
+
+
+async def test_a_batch_client_who_goes_cancels_its_utterance(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Guards against work for a client that is gone, and half an utterance in the metrics."""
+    app = new_app(endless, metrics_namespace="VoiceAgent", endpoint_name="kokoro-test")
+    async with serving(app) as (host, port), httpx.AsyncClient() as client:
+        url = f"http://{host}:{port}/invocations"
+        async with client.stream("POST", url, json={"text": "On and on."}) as answer:
+            await anext(answer.aiter_raw())
+        await app.drain()
+    assert isinstance(app.speech, ScriptedSpeech)
+    (utterance,) = app.speech.spoken
+    assert utterance.state is UtteranceState.CANCELLED
+    assert app.counters.batch_open == 0
+    assert capsys.readouterr().out == ""
 
 
 async def test_a_peer_that_reads_nothing_stops_synthesis_and_is_dropped() -> None:
     """Guards against buffering speech without end, and against sessions of dead peers."""
-    settings = Settings(
-        model_dir=Path("unused"), threads=1, max_buffered_audio_s=5, peer_timeout_s=0.5
-    )
-    speech = EndlessSpeech(settings.model_dir, settings.threads)
-    speech.ready = True
-    app = SpeechApp(settings, Voices(["af_heart"], "af_heart"), speech)
-    async with deaf_peer(app, settings) as websocket:
+    app = new_app(endless, max_buffered_audio_s=5, peer_timeout_s=0.5)
+    async with deaf_peer(app) as websocket:
         await websocket.send('{"text": "On and on."}')
         await app.drain()
-        assert (app.stats.cancelled, app.stats.streams_open) == (1, 0)
+        assert (app.counters.cancelled, app.counters.streams_open) == (1, 0)
         # Our buffer, the kernel's and the peer's hold less than half a minute between them.
-        assert 5 <= speech.pieces_made <= 30
+        assert isinstance(app.speech, ScriptedSpeech)
+        (utterance,) = app.speech.spoken
+        assert utterance.state is UtteranceState.CANCELLED
+        assert 5 <= utterance.tally.chunks <= 30
 
 
 async def test_a_peer_that_sends_and_never_reads_is_not_listened_to() -> None:
     """Guards against answers to nonsense that fill the memory."""
-    settings = Settings(model_dir=Path("unused"), threads=1, peer_timeout_s=0.5)
-    speech = EndlessSpeech(settings.model_dir, settings.threads)
-    speech.ready = True
-    app = SpeechApp(settings, Voices(["af_heart"], "af_heart"), speech)
-    async with deaf_peer(app, settings) as websocket:
+    app = new_app(endless, peer_timeout_s=0.5)
+    async with deaf_peer(app) as websocket:
         with suppress(ConnectionClosed):
             for _ in range(100_000):
                 await websocket.send("nonsense")
         await app.drain()
-        assert app.stats.streams_open == 0
-        assert app.stats.refused < 30_000
+        assert app.counters.streams_open == 0
+        assert app.counters.refused < 30_000

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kokoro_server import messages
-from kokoro_server.messages import ProtocolError, decode, decode_batch
+from kokoro_server.messages import ProtocolError, decode, decode_batch, resolve_voice
+from kokoro_voice.timing import WordTime
+from kokoro_voice.voices import Voices
 
 PROTOCOL = Path(__file__).parents[2] / "protocol"
 
@@ -126,3 +128,30 @@ def test_batch_errors_name_the_field_and_what_is_served(
     with pytest.raises(ProtocolError) as caught:
         decode_batch(json.dumps(body).encode())
     assert all(word in caught.value.message for word in mentions)
+
+
+VOICES = Voices(["af_bella", "af_sky", "bf_emma"], "af_sky")
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "message"),
+    [
+        ("nobody", "unknown_voice", "voice: no voice 'nobody'; the voices are af_bella, af_sky,"),
+        ("af_sky+bf_emma", "invalid", "voice: 'af_sky+bf_emma' mixes en-us and en-gb"),
+    ],
+)
+def test_a_voice_that_cannot_be_had_is_refused_by_its_field(
+    name: str, code: str, message: str
+) -> None:
+    """Guards against an internal error, or a message that does not say which field is wrong."""
+    with pytest.raises(ProtocolError) as caught:
+        resolve_voice(VOICES, name)
+    assert caught.value.code == code
+    assert caught.value.message.startswith(message)
+    assert resolve_voice(VOICES, None).name == "af_sky"
+
+
+def test_word_times_are_those_of_the_audio_of_the_request() -> None:
+    """Guards against times that begin at zero in every sentence."""
+    word = messages.Word.at(2.5, WordTime("Oh.", 0.1, 0.17500000000000002))
+    assert word == messages.Word(text="Oh.", start_s=2.6, end_s=2.675)

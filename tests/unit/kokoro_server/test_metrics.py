@@ -1,8 +1,6 @@
 """What the container says of each utterance to CloudWatch, and what it counts as an error."""
 
 import json
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -10,29 +8,35 @@ from starlette.testclient import TestClient
 
 from kokoro_server.app import SpeechApp
 from kokoro_server.messages import ProtocolError
-from kokoro_server.metrics import Outcome, measured, metric_line, recorder
+from kokoro_server.metrics import metric_line, recorder
 from kokoro_server.settings import Settings
-from kokoro_server.synthesis import Part, Speech
+from kokoro_server.utterance import Utterance
 from kokoro_voice.voices import Voices
+from tests.utterances import ScriptedSpeech, failing, new_utterance
 
-SECOND = Part(bytes(48_000))
+SETTINGS = Settings(
+    model_dir=Path("unused"),
+    threads=1,
+    metrics_namespace="VoiceAgent",
+    endpoint_name="kokoro-test",
+)
 
 
-async def parts(*made: Part | Exception) -> AsyncGenerator[Part]:
-    for part in made:
-        if isinstance(part, Exception):
-            raise part
-        yield part
-
-
-def ticking(*times_s: float) -> Iterator[float]:
-    return iter(times_s)
+def begun() -> Utterance:
+    """An utterance that arrived at 1 s and whose turn came at 2 s."""
+    utterance = new_utterance(received_s=1.0)
+    utterance.begin(2.0)
+    return utterance
 
 
 def test_the_line_is_the_embedded_metric_format() -> None:
     """Guards against a line that CloudWatch takes for text: then alarms never have data."""
-    outcome = Outcome(first_audio_s=0.1234, work_s=0.5, audio_s=2.0)
-    line = metric_line(outcome, "VoiceAgent", "kokoro-dev", unix_s=1_700_000_000.25)
+    utterance = begun()
+    utterance.add_audio(1.5, 2.1234)
+    utterance.add_audio(0.5, 9.0)
+    utterance.tally.engine_s = 0.5
+    utterance.complete()
+    line = metric_line(utterance, "VoiceAgent", "kokoro-dev", unix_s=1_700_000_000.25)
     assert "\n" not in line
     assert json.loads(line) == {
         "_aws": {
@@ -60,44 +64,52 @@ def test_the_line_is_the_embedded_metric_format() -> None:
 
 def test_without_audio_there_are_no_figures_about_it() -> None:
     """Guards against a division by zero, and against a first audio of 0 ms for a failure."""
-    metrics = json.loads(metric_line(Outcome(failed=True), "VoiceAgent", "kokoro-dev", 0.0))
+    utterance = begun()
+    utterance.fail(ProtocolError("internal", "why"))
+    metrics = json.loads(metric_line(utterance, "VoiceAgent", "kokoro-dev", 0.0))
     assert (metrics["Requests"], metrics["Errors"]) == (1, 1)
     assert not {"FirstAudio", "RealTimeFactor"} & metrics.keys()
 
 
-async def test_waiting_for_a_slow_reader_is_not_the_engines_work() -> None:
-    """Guards against an alarm because somebody listens at the pace of speech."""
-    outcomes: list[Outcome] = []
-    clock = ticking(0.0, 0.5, 10.5, 11.0, 30.0, 30.0)  # asked for and got, part by part
-    heard = [
-        part async for part in measured(parts(SECOND, SECOND), outcomes.append, clock.__next__)
-    ]
-    assert heard == [SECOND, SECOND]
-    assert outcomes == [Outcome(first_audio_s=0.5, work_s=1.0, audio_s=2.0)]
+def test_waiting_is_not_the_engines_work() -> None:
+    """Guards against an alarm because somebody listens at the pace of speech.
+
+    Or because others use the engine: what the waiter waits for is their time.
+    """
+    utterance = begun()
+    utterance.tally.engine_s = 1.0
+    for now_s in (2.5, 30.0):  # the reader, or the engine, takes half a minute in between
+        utterance.add_audio(1.0, now_s)
+    utterance.complete()
+    metrics = json.loads(metric_line(utterance, "VoiceAgent", "kokoro-dev", 0.0))
+    assert (metrics["FirstAudio"], metrics["RealTimeFactor"]) == (500.0, 0.5)
 
 
 @pytest.mark.parametrize(
-    ("error", "failed"),
-    [(RuntimeError("engine"), True), (ProtocolError("unreadable", "nothing to say"), False)],
+    ("error", "count"),
+    [
+        (ProtocolError("internal", "the engine"), 1),
+        (ProtocolError("unreadable", "nothing to say"), 0),
+    ],
 )
-async def test_only_faults_of_the_server_are_errors(error: Exception, failed: bool) -> None:
+def test_only_faults_of_the_server_are_errors(
+    error: ProtocolError, count: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Guards against a rollout that is taken back because a client sends emoji."""
-    outcomes: list[Outcome] = []
-    with pytest.raises(type(error)):
-        async for _ in measured(parts(SECOND, error), outcomes.append):
-            pass
-    assert [outcome.failed for outcome in outcomes] == [failed]
+    utterance = begun()
+    utterance.add_audio(1.0, 3.0)
+    utterance.fail(error)
+    recorder(SETTINGS)(utterance)
+    assert json.loads(capsys.readouterr().out)["Errors"] == count
 
 
-async def test_an_interrupted_utterance_is_not_recorded() -> None:
-    """Guards against half utterances in the percentiles, and against parts left open."""
-    outcomes: list[Outcome] = []
-    source = parts(SECOND, SECOND)
-    async with aclosing(measured(source, outcomes.append)) as speech:
-        await anext(speech)
-    assert outcomes == []
-    with pytest.raises(StopAsyncIteration):
-        await anext(source)
+def test_an_interrupted_utterance_is_not_recorded(capsys: pytest.CaptureFixture[str]) -> None:
+    """Guards against half utterances in the percentiles."""
+    utterance = begun()
+    utterance.add_audio(1.0, 3.0)
+    utterance.cancel()
+    recorder(SETTINGS)(utterance)
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize("namespace", ["VoiceAgent", None])
@@ -105,15 +117,10 @@ def test_stream_and_batch_report_a_failure(
     namespace: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Guards against a route that fails unseen, and against metrics nobody asked for."""
-    settings = Settings(
-        model_dir=Path("unused"),
-        threads=1,
-        metrics_namespace=namespace,
-        endpoint_name="kokoro-test",
-    )
-    speech = Speech(settings.model_dir, settings.threads)
-    speech.ready = True  # it was never loaded, so that every request fails inside
-    client = TestClient(SpeechApp(settings, Voices(["af_heart"], "af_heart"), speech).asgi)
+    settings = SETTINGS.model_copy(update={"metrics_namespace": namespace})
+    app = SpeechApp(settings, Voices(["af_heart"], "af_heart"))
+    app.speech = ScriptedSpeech(failing)
+    client = TestClient(app.asgi)
     with client.websocket_connect("/invocations-bidirectional-stream") as session:
         session.send_json({"text": "Hi."})
         assert session.receive_json()["code"] == "internal"
@@ -125,5 +132,7 @@ def test_stream_and_batch_report_a_failure(
 
 def test_nothing_is_written_without_a_namespace(capsys: pytest.CaptureFixture[str]) -> None:
     """Guards against a local server that prints JSON for every sentence."""
-    recorder(Settings(model_dir=Path("unused"), threads=1))(Outcome())
+    utterance = begun()
+    utterance.complete()
+    recorder(Settings(model_dir=Path("unused"), threads=1))(utterance)
     assert capsys.readouterr().out == ""

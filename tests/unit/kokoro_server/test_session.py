@@ -15,22 +15,24 @@ from hypothesis.stateful import (
 )
 
 from kokoro_server.admission import Admission
-from kokoro_server.counters import Stats
-from kokoro_server.messages import Word
-from kokoro_server.session import QUIET_S, Session, Utterance
+from kokoro_server.codecs import MAX_FRAME_BYTES
+from kokoro_server.counters import Counters
+from kokoro_server.messages import ProtocolError, Word
+from kokoro_server.session import QUIET_S, Session
 from kokoro_server.settings import Settings
-from kokoro_voice.audio import MAX_FRAME_BYTES
+from kokoro_server.utterance import SpeechChunk, Utterance, UtteranceState
 from kokoro_voice.voices import Voices
 
 CLIENT_MESSAGES = Path(__file__).parents[2] / "protocol" / "client_messages.json"
+FAULT = ProtocolError("internal", "why")
 VOICES = Voices(["af_heart", "am_michael", "bf_emma", "jf_alpha"], "af_heart")
 
 
 def new_session(
-    stats: Stats | None = None, admission: Admission | None = None, **limits: Any
+    counters: Counters | None = None, admission: Admission | None = None, **limits: Any
 ) -> Session:
     settings = Settings(model_dir=Path("unused"), **limits)
-    return Session(settings, VOICES, stats or Stats(), admission or Admission(1.0), now_s=0.0)
+    return Session(settings, VOICES, counters or Counters(), admission or Admission(1.0), now_s=0.0)
 
 
 def tell(session: Session, now_s: float = 0.0, **message: Any) -> None:
@@ -41,8 +43,8 @@ def speak(session: Session, now_s: float, pcm: bytes = bytes(100)) -> Utterance:
     """Do the next request's work at once."""
     utterance = session.next_utterance(now_s)
     assert utterance is not None
-    session.add_audio(utterance, pcm)
-    session.finish(utterance)
+    session.add_chunk(utterance, SpeechChunk(pcm))
+    session.complete(utterance)
     return utterance
 
 
@@ -79,7 +81,7 @@ def test_every_refused_message_of_the_corpus_leaves_the_session_alive(case: Any)
     assert error["request_id"] == case.get("request_id")
     assert all(word in error["message"] for word in case["mentions"])
     tell(session, text="Still here.")
-    assert speak(session, 0.0).text == "Still here."
+    assert speak(session, 0.0).request.text == "Still here."
 
 
 def test_requests_are_answered_in_order_and_do_not_interleave() -> None:
@@ -89,9 +91,9 @@ def test_requests_are_answered_in_order_and_do_not_interleave() -> None:
     tell(session, text="Two.", request_id="b", voice="am_michael")
     first = session.next_utterance(0.0)
     assert first is not None
-    session.add_audio(first, bytes(2))
+    session.add_chunk(first, SpeechChunk(bytes(2)))
     assert brief(drain(session)) == ["synthesis_start a", "audio"]
-    session.finish(first)
+    session.complete(first)
     speak(session, 0.0)
     assert brief(drain(session)) == [
         "synthesis_complete a",
@@ -107,10 +109,9 @@ def test_word_times_stay_in_front_of_their_audio() -> None:
     tell(session, text="One. Two.", request_id="a", timestamps=True)
     utterance = session.next_utterance(0.0)
     assert utterance is not None
-    assert utterance.timestamps
     for start_s, text in enumerate(["One.", "Two."]):
-        session.add_timing(utterance, [Word(text=text, start_s=start_s, end_s=start_s + 0.5)])
-        session.add_audio(utterance, bytes(20_000))
+        word = Word(text=text, start_s=start_s, end_s=start_s + 0.5)
+        session.add_chunk(utterance, SpeechChunk(bytes(20_000), [word]))
     start, first, *audio = (session.next_frame(0.0) for _ in range(4))
     assert isinstance(start, str)
     assert "synthesis_start" in start
@@ -130,7 +131,7 @@ def test_the_deployments_granularity_is_that_of_requests_that_name_none() -> Non
     session = new_session(granularity="sentence")
     tell(session, text="One.")
     tell(session, text="Two.", granularity="window")
-    assert [speak(session, 0.0).granularity for _ in range(2)] == ["sentence", "window"]
+    assert [speak(session, 0.0).request.granularity for _ in range(2)] == ["sentence", "window"]
 
 
 def test_audio_frames_are_whole_samples_of_at_most_16_kib() -> None:
@@ -145,15 +146,15 @@ def test_audio_frames_are_whole_samples_of_at_most_16_kib() -> None:
     assert len(frames) > 1
 
 
-def test_completion_tells_the_times_from_arrival() -> None:
+def test_completion_has_the_times_from_arrival() -> None:
     """Guards against figures that mix up waiting, work and sound."""
     session = new_session()
     tell(session, 1.0, text="One.")
     utterance = session.next_utterance(1.5)
     assert utterance is not None
-    session.add_audio(utterance, bytes(48_000))
+    session.add_chunk(utterance, SpeechChunk(bytes(48_000)))
     start = session.next_frame(2.25)
-    session.finish(utterance)
+    session.complete(utterance)
     complete = drain(session, 3.0)[-1]
     assert isinstance(start, str)
     assert complete == {
@@ -191,7 +192,7 @@ def test_a_second_request_of_the_same_name_is_invalid() -> None:
     speak(session, 0.0)
     drain(session)
     tell(session, text="Three.", request_id="a")
-    assert speak(session, 0.0).text == "Three."
+    assert speak(session, 0.0).request.text == "Three."
 
 
 def test_cancel_stops_the_playing_one_between_frames_and_drops_its_late_audio() -> None:
@@ -200,13 +201,13 @@ def test_cancel_stops_the_playing_one_between_frames_and_drops_its_late_audio() 
     tell(session, text="One.", request_id="a")
     utterance = session.next_utterance(0.0)
     assert utterance is not None
-    session.add_audio(utterance, bytes(3 * MAX_FRAME_BYTES))
+    session.add_chunk(utterance, SpeechChunk(bytes(3 * MAX_FRAME_BYTES)))
     session.next_frame(0.0)
     assert isinstance(session.next_frame(0.0), bytes)
     tell(session, type="cancel", request_id="a")
-    assert utterance.dropped
-    session.add_audio(utterance, bytes(100))
-    session.finish(utterance)
+    assert utterance.state is UtteranceState.CANCELLED
+    session.add_chunk(utterance, SpeechChunk(bytes(100)))
+    session.complete(utterance)
     (event,) = drain(session)
     assert event == {
         "type": "cancelled",
@@ -248,8 +249,8 @@ def test_a_failure_comes_after_the_audio_that_was_made() -> None:
     tell(session, text="One.", request_id="a")
     utterance = session.next_utterance(0.0)
     assert utterance is not None
-    session.add_audio(utterance, bytes(2))
-    session.fail(utterance, "internal", "why")
+    session.add_chunk(utterance, SpeechChunk(bytes(2)))
+    session.fail(utterance, FAULT)
     assert brief(drain(session)) == ["synthesis_start a", "audio", "error a"]
 
 
@@ -260,7 +261,7 @@ def test_too_many_requests_are_busy_and_nothing_is_lost() -> None:
         tell(session, text="Words.", request_id=request_id)
     (error,) = drain(session)
     assert (error["code"], error["request_id"]) == ("busy", "c")
-    assert [speak(session, 0.0).request_id for _ in range(2)] == ["a", "b"]
+    assert [speak(session, 0.0).request.request_id for _ in range(2)] == ["a", "b"]
 
 
 def test_a_turn_is_busy_while_another_session_has_the_engine() -> None:
@@ -270,39 +271,39 @@ def test_a_turn_is_busy_while_another_session_has_the_engine() -> None:
     """
 
     def spoken(session: Session, utterance: Utterance) -> None:
-        session.finish(utterance)
+        session.complete(utterance)
 
     def failed(session: Session, utterance: Utterance) -> None:
-        session.fail(utterance, "internal", "why")
+        session.fail(utterance, FAULT)
 
     def cancelled(session: Session, utterance: Utterance) -> None:
-        tell(session, type="cancel", request_id=utterance.request_id)
+        tell(session, type="cancel", request_id=utterance.request.request_id)
 
     def gone(session: Session, utterance: Utterance) -> None:
         session.connection_lost()
 
     for end in (spoken, failed, cancelled, gone):
-        stats, admission = Stats(), Admission(1.0)
-        first, second = (new_session(stats, admission) for _ in range(2))
+        counters, admission = Counters(), Admission(1.0)
+        first, second = (new_session(counters, admission) for _ in range(2))
         tell(first, text="Measured.")
         measured = first.next_utterance(0.0)
         assert measured is not None
-        measured.demand.work_s = 0.9
-        measured.demand.hand_out(1.0, 0.0)
-        first.finish(measured)
+        measured.tally.engine_s = 0.9
+        measured.add_audio(1.0, 0.0)
+        first.complete(measured)
         tell(first, now_s=5.0, text="Words. " * 9)
         utterance = first.next_utterance(5.0)
         assert utterance is not None
         tell(second, now_s=5.0, text="Words. " * 9, request_id="b")
         (error,) = drain(second, 5.0)
         assert (error["code"], error["request_id"]) == ("busy", "b")
-        assert (stats.requests, stats.refused) == (2, 1)
+        assert (counters.requests, counters.refused) == (2, 1)
         end(first, utterance)
         tell(second, now_s=5.0, text="Words. " * 9, request_id="b")
         assert second.next_utterance(5.0) is not None, end.__name__
 
 
-def test_a_cancel_tells_that_nothing_is_played_any_more() -> None:
+def test_a_cancel_says_that_nothing_is_played_any_more() -> None:
     """Guards against a reply after barge-in that waits until the dropped one would have ended.
 
     The cancel of a request that waits stops no playback, and an unknown id nothing at all; one
@@ -319,16 +320,16 @@ def test_a_cancel_tells_that_nothing_is_played_any_more() -> None:
         tell(session, text="Two.", request_id="b")
         utterance = session.next_utterance(0.0)
         assert utterance is not None
-        utterance.demand.hand_out(9.0, 0.0)
+        utterance.add_audio(9.0, 0.0)
         tell(session, now_s=1.0, type="cancel", **cancel)
-        assert utterance.demand.listener.plays is plays, cancel
+        assert utterance.listener.plays is plays, cancel
     session = new_session()
     tell(session, text="One.")
     utterance = speak(session, 0.0)
-    utterance.demand.hand_out(9.0, 0.0)
+    utterance.add_audio(9.0, 0.0)
     drain(session)
     tell(session, now_s=1.0, type="cancel")
-    assert not utterance.demand.listener.plays
+    assert not utterance.listener.plays
 
 
 def test_too_long_a_text_names_the_limit() -> None:
@@ -359,7 +360,7 @@ def test_a_slow_reader_stops_synthesis_and_reading_starts_it_again() -> None:
     tell(session, text="Words.")
     utterance = session.next_utterance(0.0)
     assert utterance is not None
-    session.add_audio(utterance, bytes(48_000))
+    session.add_chunk(utterance, SpeechChunk(bytes(48_000)))
     assert not session.has_room
     session.next_frame(0.0)
     session.next_frame(0.0)
@@ -408,7 +409,7 @@ def test_a_message_takes_an_idle_notice_back() -> None:
     tell(session, 95.0, text="Words.")
     session.tick(101.0)
     assert session.close_code is None
-    assert speak(session, 101.0).text == "Words."
+    assert speak(session, 101.0).request.text == "Words."
 
 
 def test_the_session_limit_is_announced_while_speaking() -> None:
@@ -446,18 +447,41 @@ def test_shutdown_ends_at_its_deadline_whatever_is_left() -> None:
     assert session.close_code == 1001
 
 
+def test_words_have_no_times_unless_they_are_asked_for() -> None:
+    """Guards against events that a client of the plain protocol does not know."""
+    session = new_session()
+    tell(session, text="One.", request_id="a")
+    utterance = session.next_utterance(0.0)
+    assert utterance is not None
+    word = Word(text="One.", start_s=0.0, end_s=0.5)
+    session.add_chunk(utterance, SpeechChunk(bytes(2), [word]))
+    assert brief(drain(session)) == ["synthesis_start a", "audio"]
+
+
+def test_what_is_complete_may_still_be_cancelled_while_its_audio_waits() -> None:
+    """Guards against a cancel that has no effect, or an utterance that ends twice."""
+    counters = Counters()
+    session = new_session(counters)
+    tell(session, text="One.", request_id="a")
+    utterance = speak(session, 0.0)
+    tell(session, type="cancel")
+    assert brief(drain(session)) == ["cancelled a"]
+    assert utterance.state is UtteranceState.COMPLETE
+    assert (counters.completed, counters.cancelled) == (0, 1)
+
+
 def test_a_lost_connection_leaves_nothing_to_do() -> None:
     """Guards against synthesising for a client that has vanished."""
-    stats = Stats()
-    session = new_session(stats)
+    counters = Counters()
+    session = new_session(counters)
     tell(session, text="One.")
     working = session.next_utterance(0.0)
     assert working is not None
     session.connection_lost()
-    assert working.dropped
+    assert working.state is UtteranceState.CANCELLED
     assert session.next_utterance(0.0) is None
     assert session.next_frame(0.0) is None
-    assert (stats.requests, stats.cancelled) == (1, 1)
+    assert (counters.requests, counters.cancelled) == (1, 1)
 
 
 class AnySession(RuleBasedStateMachine):
@@ -465,10 +489,9 @@ class AnySession(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.stats = Stats()
-        self.session = new_session(
-            self.stats, max_queued_requests=4, idle_timeout_s=50, session_limit_s=200, notice_s=10
-        )
+        self.counters = Counters()
+        limits = {"idle_timeout_s": 50, "session_limit_s": 200, "notice_s": 10}
+        self.session = new_session(self.counters, max_queued_requests=4, **limits)
         self.now_s = 0.0
         self.sent = 0
         self.working: Utterance | None = None
@@ -483,12 +506,12 @@ class AnySession(RuleBasedStateMachine):
 
     @rule()
     def request(self) -> None:
-        before = self.stats.requests
+        before = self.counters.requests
         closed = self.session.close_code is not None
         name = f"q{self.sent}"
         self.sent += 1
-        self.say(text="Words.", request_id=name)
-        if self.stats.requests > before:
+        self.say(text="Words.", request_id=name, timestamps=self.sent % 2 == 0)
+        if self.counters.requests > before:
             self.accepted.append(name)
         elif not closed:
             self.refused.append(name)
@@ -525,20 +548,19 @@ class AnySession(RuleBasedStateMachine):
 
     @precondition(lambda self: self.working is not None)
     @rule(samples=st.integers(1, 20_000), timed=st.booleans())
-    def make_audio(self, samples: int, timed: bool) -> None:
+    def add_audio(self, samples: int, timed: bool) -> None:
         assert self.working is not None
-        if timed:
-            self.session.add_timing(self.working, [Word(text="Words.", start_s=0.0, end_s=0.1)])
-        self.session.add_audio(self.working, bytes(2 * samples))
+        words = [Word(text="Words.", start_s=0.0, end_s=0.1)] if timed else []
+        self.session.add_chunk(self.working, SpeechChunk(bytes(2 * samples), words))
 
     @precondition(lambda self: self.working is not None)
     @rule(good=st.booleans())
     def end_work(self, good: bool) -> None:
         assert self.working is not None
         if good:
-            self.session.finish(self.working)
+            self.session.complete(self.working)
         else:
-            self.session.fail(self.working, "internal", "why")
+            self.session.fail(self.working, FAULT)
         self.working = None
 
     @rule()
@@ -577,7 +599,7 @@ class AnySession(RuleBasedStateMachine):
 
     @invariant()
     def counts_agree(self) -> None:
-        assert self.stats.requests == len(self.accepted)
+        assert self.counters.requests == len(self.accepted)
 
     def teardown(self) -> None:
         """Close, write what is left: every accepted request has had exactly one answer."""
@@ -588,7 +610,7 @@ class AnySession(RuleBasedStateMachine):
         assert self.session.close_code is not None
         assert self.session.next_utterance(self.now_s) is None
         assert self.session.has_room
-        counted = self.stats.completed + self.stats.cancelled + self.stats.failed
+        counted = self.counters.completed + self.counters.cancelled + self.counters.failed
         assert counted == len(self.accepted)
 
 

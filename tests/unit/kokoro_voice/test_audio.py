@@ -1,7 +1,4 @@
-"""Trimming, samples and the WAV header."""
-
-import io
-import wave
+"""Trimming and silence."""
 
 import numpy as np
 import pytest
@@ -118,17 +115,3 @@ def test_what_is_kept_does_not_depend_on_the_pushes(
         assert windows.dropped_samples == whole.dropped_samples
         kept = raw[whole.dropped_samples :][: len(at_once)]
         assert np.array_equal(at_once[240:-240], kept[240:-240])
-
-
-def test_pcm_is_little_endian_and_clips() -> None:
-    """Guards against wrap-around noise at full level."""
-    loud = np.array([0.0, 1.0, -1.0, 3.0, -3.0], np.float32)
-    assert np.frombuffer(audio.to_pcm(loud), "<i2").tolist() == [0, 32767, -32767, 32767, -32767]
-
-
-def test_the_wav_stream_is_readable_without_its_length() -> None:
-    """Guards against a header that Python's wave module, or a player, refuses."""
-    pcm = audio.to_pcm(tone(0.1))
-    with wave.open(io.BytesIO(audio.wav_header() + pcm)) as wav:
-        assert (wav.getnchannels(), wav.getsampwidth(), wav.getframerate()) == (1, 2, 24_000)
-        assert wav.readframes(wav.getnframes()) == pcm

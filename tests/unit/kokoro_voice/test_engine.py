@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 from bench.speech_distance import snr_db
-from kokoro_voice.engine import FRAME_SAMPLES, Engine, Prosody, Statistics, Window
-from kokoro_voice.onnx_graph import BoundGraph, Graph, ModelError, Stop
+from kokoro_voice.decoding import Decoding, Span
+from kokoro_voice.engine import Engine, NormStatistics, Prosody, Window
+from kokoro_voice.errors import ModelError
+from kokoro_voice.onnx_model import Cancellation, OnnxModel
 from kokoro_voice.voices import Voices
-from kokoro_voice.windows import SpokenFrames, Windows
+from kokoro_voice.windows import FRAME_SAMPLES, SpokenFrames, WindowLimits
 
 PHONEMES = "ðə kwˈɪk bɹˈWn fˈɑks."
-Sentence = tuple[Prosody, np.ndarray, Statistics]
+Sentence = tuple[Prosody, np.ndarray, NormStatistics]
 
 
 @pytest.fixture(scope="module")
@@ -27,15 +29,16 @@ def sentences(engine: Engine) -> list[Sentence]:
     voices = Voices(["af_heart", "bm_george"], "af_heart")
     found = []
     for name, speed in (("af_heart", 1.0), ("bm_george", 1.2)):
-        prosody = engine.prosody(PHONEMES, voices.resolve(name), speed, Stop())
-        found.append((prosody, *engine.whole(prosody, Stop())))
+        prosody = engine.prosody(PHONEMES, voices.resolve(name), speed, Cancellation())
+        found.append((prosody, *engine.whole(prosody, Cancellation())))
     return found
 
 
-def tiles(frames: int) -> Iterator[tuple[int, int]]:
-    windows = Windows(SpokenFrames(0, 0, frames))
-    while (window := windows.next(longest_frames=24)) is not None:
-        yield window
+def tiles(frames: int) -> Iterator[Span]:
+    limits = WindowLimits(short_frames=0, longest_frames=24)
+    decoding = Decoding(frames, SpokenFrames(0, 0, frames), windowed=True, limits=limits)
+    while (span := decoding.next()) is not None:
+        yield span
 
 
 @pytest.mark.parametrize("speed", [0.5, 1.0, 2.0])
@@ -44,8 +47,10 @@ def test_speech_begins_where_the_energy_says(engine: Engine, voice: str, speed: 
     """A curve on another scale, or a late one: the first phoneme would be lost, or the first window
     would be silent."""
     names = ["af_heart", "bm_george", "hf_beta", "af_bella", "am_onyx"]
-    prosody = engine.prosody(PHONEMES, Voices(names, "af_heart").resolve(voice), speed, Stop())
-    whole, _ = engine.whole(prosody, Stop())
+    prosody = engine.prosody(
+        PHONEMES, Voices(names, "af_heart").resolve(voice), speed, Cancellation()
+    )
+    whole, _ = engine.whole(prosody, Cancellation())
     levels = np.square(whole.reshape(prosody.frames, FRAME_SAMPLES)).mean(axis=1)
     levels_db = 10 * np.log10(levels / levels.max() + 1e-12)
     spoken = SpokenFrames.of(prosody.token_frames, prosody.energy, last_sound=len(PHONEMES) - 2)
@@ -57,22 +62,24 @@ def test_speech_begins_where_the_energy_says(engine: Engine, voice: str, speed: 
 def test_windows_put_together_equal_the_whole(engine: Engine, sentences: list[Sentence]) -> None:
     """Guards against a step at a join, and against one frame too many or too few."""
     prosody, whole, statistics = sentences[0]
-    made = [
-        engine.window(prosody, statistics, start, end, Stop())
-        for start, end in tiles(prosody.frames)
+    decoded = [
+        engine.window(prosody, statistics, span.start, span.end, Cancellation())
+        for span in tiles(prosody.frames)
     ]
-    assert len(made) > 2
-    assert snr_db(whole, np.concatenate(made)) >= 90
+    assert len(decoded) > 2
+    assert snr_db(whole, np.concatenate(decoded)) >= 90
 
 
 def test_windows_of_two_sentences_in_one_run(engine: Engine, sentences: list[Sentence]) -> None:
     """A batch must not mix the voices, and what does not fit together must be refused."""
     windows = [Window(prosody, statistics, 20, 44) for prosody, _, statistics in sentences]
-    for made, (_, whole, _) in zip(engine.windows(windows, Stop()), sentences, strict=True):
-        assert snr_db(whole[FRAME_SAMPLES * 20 : FRAME_SAMPLES * 44], made) >= 90
+    for decoded, (_, whole, _) in zip(
+        engine.windows(windows, Cancellation()), sentences, strict=True
+    ):
+        assert snr_db(whole[FRAME_SAMPLES * 20 : FRAME_SAMPLES * 44], decoded) >= 90
     uneven = [windows[0], Window(*sentences[1][::2], 20, 45)]
     with pytest.raises(ValueError, match="different lengths"):
-        engine.windows(uneven, Stop())
+        engine.windows(uneven, Cancellation())
 
 
 @pytest.mark.parametrize("start", [0, 3, 30])
@@ -85,27 +92,23 @@ def test_more_context_for_fewer_shapes_changes_nothing(
     monkeypatch.setattr(engine, "_shape_step", 16)
     first, last = engine._with_context(Window(prosody, statistics, start, end))
     assert (last - first) % 16 == 0
-    made = engine.window(prosody, statistics, start, end, Stop())
-    assert snr_db(whole[FRAME_SAMPLES * start : FRAME_SAMPLES * end], made) >= 90
+    decoded = engine.window(prosody, statistics, start, end, Cancellation())
+    assert snr_db(whole[FRAME_SAMPLES * start : FRAME_SAMPLES * end], decoded) >= 90
 
 
-def test_inputs_that_stay_in_place_are_replaced(
-    engine: Engine, sentences: list[Sentence], model_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Bound inputs that are not updated would say the first window for ever."""
-    # The one that a GPU runs.
-    graph = Graph(model_dir / "generator.onnx", threads=2, provider="cpu")
-    monkeypatch.setattr(engine, "_generator", graph)
-    windows = [Window(sentences[0][0], sentences[0][2], start, start + 12) for start in (20, 40)]
-    expected = [engine.windows([window], Stop())[0] for window in windows]
-    monkeypatch.setattr(engine, "_generator", BoundGraph(graph, "cpu"))
-    made = [engine.windows([window], Stop())[0] for window in [*windows, windows[0]]]
-    for one, other in zip(made, [*expected, expected[0]], strict=True):
-        assert snr_db(other, one) >= 90
-
-
-@pytest.mark.parametrize("provider", ["cuda", "cuda-graphs", "tensorrt"])
-def test_no_gpu_is_an_error(model_dir: Path, provider: str) -> None:
+def test_no_gpu_is_an_error(model_dir: Path) -> None:
     """ONNX Runtime would fall back to the CPU and say so in a log nobody reads."""
     with pytest.raises(ModelError, match="is not active"):
-        Graph(model_dir / "generator.onnx", threads=1, provider=provider)
+        OnnxModel(model_dir / "generator.onnx", threads=1, provider="cuda")
+
+
+def test_an_incomplete_model_directory_is_named(tmp_path: Path) -> None:
+    """Guards against an exception that does not say which file is wrong."""
+    with pytest.raises(ModelError, match=r"vocab\.json"):
+        Engine(tmp_path, threads=1)
+    (tmp_path / "vocab.json").write_text('{"a": 1}')
+    with pytest.raises(ModelError, match=r"prosody-cpu\.onnx"):
+        Engine(tmp_path, threads=1)
+    (tmp_path / "prosody-cpu.onnx").write_bytes(b"not a model")
+    with pytest.raises(ModelError, match=r"prosody-cpu\.onnx"):
+        Engine(tmp_path, threads=1)

@@ -3,7 +3,7 @@
 import pytest
 
 from kokoro_voice.g2p import Pronouncer
-from kokoro_voice.voices import LANGUAGES
+from kokoro_voice.languages import LANGUAGES
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +45,8 @@ def test_english_words_have_their_own_phonemes(
     pronouncer: Pronouncer, text: str, words: list[tuple[str, str]]
 ) -> None:
     """Guards against times of the neighbour, and captions without their punctuation."""
-    told = pronouncer.words(text, "en-us")
-    assert [(word.text, word.phonemes) for word in told] == words
+    pronounced = pronouncer.words(text, "en-us")
+    assert [(word.text, word.phonemes) for word in pronounced] == words
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_other_languages_share_their_phonemes_out(
     pronouncer: Pronouncer, language: str, text: str, words: list[tuple[str, str]]
 ) -> None:
     """Guards against a shift by one word for a lone dash, and lost words where counts differ."""
-    told = pronouncer.words(text, language)
-    assert [(word.text, word.phonemes) for word in told] == words
+    pronounced = pronouncer.words(text, language)
+    assert [(word.text, word.phonemes) for word in pronounced] == words
 
 
 def test_words_in_no_dictionary_are_pronounced_too(pronouncer: Pronouncer) -> None:

@@ -7,19 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kokoro_voice.engine import Prosody, Statistics
+from kokoro_voice.engine import NormStatistics, Prosody
+from kokoro_voice.errors import ModelError
 from kokoro_voice.norm_statistics import (
     LEARNED_VOICES,
     SENTENCES_TO_LEARN,
     Basis,
+    NormStatisticsTable,
     Provenance,
     Regression,
-    StatisticsTable,
 )
-from kokoro_voice.onnx_graph import ModelError
 from kokoro_voice.voices import Voice
-from kokoro_voice.windows import SHORT_FRAMES
+from kokoro_voice.windows import WINDOW_LIMITS
 
+SHORT_FRAMES = WINDOW_LIMITS.short_frames
 CHANNELS, RECTIFIED, SQUARED, RANK = 6, 4, 2, 3
 CONTENT = 512 + RECTIFIED + SQUARED + 3 * 22
 KNOWN, NEW = Voice("af_heart", (("af_heart", 1.0),)), Voice("af_mine", (("af_mine", 1.0),))
@@ -37,7 +38,7 @@ PROVENANCE: dict[str, Any] = {
 }
 
 
-def made_table() -> StatisticsTable:
+def made_table() -> NormStatisticsTable:
     """Small, and of random numbers: whatever it predicts is right."""
     random = np.random.default_rng(1)
 
@@ -59,7 +60,7 @@ def made_table() -> StatisticsTable:
         deviation=np.exp(array(CHANNELS)),
     )
     provenance = Provenance.model_validate(PROVENANCE)
-    return StatisticsTable(
+    return NormStatisticsTable(
         provenance, array(512, RECTIFIED + SQUARED), array(RECTIFIED), regression
     )
 
@@ -77,7 +78,7 @@ def sentence(seed: int, frames: int = SHORT_FRAMES) -> Prosody:
     )
 
 
-def predicted(table: StatisticsTable, prosody: Prosody, voice: Voice = KNOWN) -> Statistics:
+def predicted(table: NormStatisticsTable, prosody: Prosody, voice: Voice = KNOWN) -> NormStatistics:
     statistics = table.predict(prosody, voice)
     assert statistics is not None
     return statistics
@@ -88,7 +89,7 @@ def test_the_file_holds_all_of_it(tmp_path: Path) -> None:
     path = tmp_path / "table.npz"
     table = made_table()
     table.save(path)
-    loaded = StatisticsTable.load(path, PROVENANCE["model_sha256"])
+    loaded = NormStatisticsTable.load(path, PROVENANCE["model_sha256"])
     assert loaded.provenance == table.provenance
     before, after = (predicted(each, sentence(0)) for each in (table, loaded))
     assert after.mean.dtype == after.variance.dtype == np.float32
@@ -101,7 +102,7 @@ def test_a_table_of_another_model_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "table.npz"
     made_table().save(path)
     with pytest.raises(ModelError, match=r"calibrated for .*abababababab.*make calibrate"):
-        StatisticsTable.load(path, "ef" * 32)
+        NormStatisticsTable.load(path, "ef" * 32)
 
 
 def rewrite(path: Path, **changes: Any) -> None:
@@ -128,7 +129,7 @@ def test_a_file_with_other_keys_is_refused(
     made_table().save(path)
     rewrite(path, **changes)
     with pytest.raises(ModelError, match=named):
-        StatisticsTable.load(path, PROVENANCE["model_sha256"])
+        NormStatisticsTable.load(path, PROVENANCE["model_sha256"])
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not a table"])
@@ -138,13 +139,13 @@ def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes | None) -> Non
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(ModelError, match=r"table\.npz"):
-        StatisticsTable.load(path, PROVENANCE["model_sha256"])
+        NormStatisticsTable.load(path, PROVENANCE["model_sha256"])
 
 
-def off_by(offset: float, table: StatisticsTable, prosody: Prosody) -> Statistics:
+def off_by(offset: float, table: NormStatisticsTable, prosody: Prosody) -> NormStatistics:
     """What is true of a voice whose means the table predicts too low, all by `offset`."""
     statistics = predicted(table, prosody)
-    return Statistics(statistics.mean + np.float32(offset), statistics.variance)
+    return NormStatistics(statistics.mean + np.float32(offset), statistics.variance)
 
 
 def test_a_voice_without_calibration_is_predicted_once_it_is_learned() -> None:

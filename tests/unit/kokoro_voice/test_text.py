@@ -1,4 +1,4 @@
-"""Splitting text into pieces to speak."""
+"""Splitting text into segments to speak."""
 
 import pytest
 from hypothesis import given, settings
@@ -6,15 +6,15 @@ from hypothesis import strategies as st
 
 from kokoro_voice.text import (
     CLAUSE_PAUSE_S,
-    MAX_PIECE_CHARS,
+    MAX_SEGMENT_CHARS,
     SENTENCE_PAUSE_S,
     WORD_PAUSE_S,
-    pieces,
+    segments,
 )
 
 
 def texts(text: str) -> list[str]:
-    return [piece.text for piece in pieces(text)]
+    return [segment.text for segment in segments(text)]
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,13 @@ def test_emoji_and_control_characters_are_dropped_and_signs_stay() -> None:
 
 
 def test_a_long_sentence_is_split_at_clauses() -> None:
-    """Guards against a first piece that takes many seconds to make."""
+    """Guards against a first segment that takes many seconds to make."""
     clause = "the boats came back to the harbor after a long day,"
     long = " ".join([clause] * 12)
-    split = list(pieces(long))
-    assert " ".join(piece.text for piece in split) == long
-    assert all(len(piece.text) <= MAX_PIECE_CHARS for piece in split)
-    assert {piece.pause_s for piece in split[:-1]} == {CLAUSE_PAUSE_S}
+    split = list(segments(long))
+    assert " ".join(segment.text for segment in split) == long
+    assert all(len(segment.text) <= MAX_SEGMENT_CHARS for segment in split)
+    assert {segment.pause_s for segment in split[:-1]} == {CLAUSE_PAUSE_S}
     assert split[-1].pause_s == SENTENCE_PAUSE_S
 
 
@@ -60,21 +60,21 @@ def test_a_word_with_its_phonemes_is_never_cut() -> None:
     split = texts(" ".join([word] * 40))
     assert len(split) > 1
     assert " ".join(split) == " ".join([word] * 40)
-    assert all(piece.startswith("[") and piece.endswith(")") for piece in split)
+    assert all(segment.startswith("[") and segment.endswith(")") for segment in split)
 
 
 def test_words_without_punctuation_are_split_between_words() -> None:
     """Guards against losing words, and against pauses inside a phrase."""
     words = " ".join(f"word{number}" for number in range(150))
-    split = list(pieces(words))
-    assert " ".join(piece.text for piece in split) == words
-    assert {piece.pause_s for piece in split[:-1]} == {WORD_PAUSE_S}
+    split = list(segments(words))
+    assert " ".join(segment.text for segment in split) == words
+    assert {segment.pause_s for segment in split[:-1]} == {WORD_PAUSE_S}
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="abcD .,!?;\n'\"-12[](/)", max_size=1500))
 def test_nothing_is_lost_whatever_the_text(text: str) -> None:
-    """Guards against a cut that drops a character or makes a piece too long, or empty."""
+    """Guards against a cut that drops a character or makes a segment too long, or empty."""
     split = texts(text)
     assert "".join("".join(split).split()) == "".join(text.split())
-    assert all(0 < len(piece) <= MAX_PIECE_CHARS for piece in split)
+    assert all(0 < len(segment) <= MAX_SEGMENT_CHARS for segment in split)

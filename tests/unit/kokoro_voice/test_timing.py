@@ -5,13 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kokoro_voice.timing import (
-    FRAME_SAMPLES,
     PronouncedWord,
     last_sound_frame,
     phonemes_of,
     split,
     word_times,
 )
+from kokoro_voice.windows import FRAME_SAMPLES
 
 FRAME_S = FRAME_SAMPLES / 24_000
 PHONEMES = st.text(alphabet="abˈ̃,. ", max_size=8)
@@ -19,13 +19,13 @@ WORDS = st.lists(st.builds(PronouncedWord, st.text("xyz.", min_size=1, max_size=
 
 
 def frames_of(
-    words: list[tuple[str, str]], token_frames: list[int], dropped: int = 0, start: int = 0
+    words: list[tuple[str, str]], token_frames: list[int], dropped: int = 0
 ) -> list[tuple[str, int, int]]:
     """`word_times` with all times in frames."""
     pronounced = [PronouncedWord(*word) for word in words]
-    told = word_times(pronounced, np.array(token_frames), dropped * FRAME_SAMPLES, start * FRAME_S)
+    times = word_times(pronounced, np.array(token_frames), dropped * FRAME_SAMPLES)
     return [
-        (word.text, round(word.start_s / FRAME_S), round(word.end_s / FRAME_S)) for word in told
+        (word.text, round(word.start_s / FRAME_S), round(word.end_s / FRAME_S)) for word in times
     ]
 
 
@@ -37,8 +37,8 @@ def test_a_word_lasts_from_its_first_sound_to_its_last() -> None:
 
 
 def test_times_are_those_of_the_audio_that_is_sent() -> None:
-    """Guards against times of the model's audio: before trimming, without what was said before."""
-    assert frames_of([("Oh.", "O.")], [10, 3, 1, 9], dropped=4, start=100) == [("Oh.", 104, 107)]
+    """Guards against times of the model's audio, before trimming."""
+    assert frames_of([("Oh.", "O.")], [10, 3, 1, 9], dropped=4) == [("Oh.", 4, 7)]
 
 
 def test_the_last_sound_is_that_before_the_punctuation() -> None:
@@ -54,24 +54,24 @@ def test_what_is_not_said_stays_with_its_neighbour() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(WORDS, st.integers(1, 12), st.data())
-def test_parts_lose_no_word_and_their_times_follow_one_another(
+def test_runs_lose_no_word_and_their_times_follow_one_another(
     words: list[PronouncedWord], limit: int, data: st.DataObject
 ) -> None:
     """Guards against over 510 phonemes, lost words, and times that go back or leave the audio."""
-    parts = list(split(words, limit))
-    joined = [word for part in parts for word in part]
+    runs = list(split(words, limit))
+    joined = [word for run in runs for word in run]
     assert [word.text for word in joined if word.text] == [word.text for word in words]
-    said = "".join(word.phonemes for word in joined)
-    assert said.replace(" ", "") == "".join(word.phonemes for word in words).replace(" ", "")
-    for part in parts:
-        phonemes = phonemes_of(part)
+    spoken = "".join(word.phonemes for word in joined)
+    assert spoken.replace(" ", "") == "".join(word.phonemes for word in words).replace(" ", "")
+    for run in runs:
+        phonemes = phonemes_of(run)
         assert len(phonemes) <= limit
         count = len(phonemes) + 2
         frames = data.draw(st.lists(st.integers(0, 9), min_size=count, max_size=count))
-        told = word_times(part, np.array(frames), FRAME_SAMPLES, 5.0)
-        if told:
-            texts = " ".join(word.text for word in told).split()
-            assert texts == [word.text for word in part if word.text]
-        moments = [moment for word in told for moment in (word.start_s, word.end_s)]
+        times = word_times(run, np.array(frames), FRAME_SAMPLES)
+        if times:
+            texts = " ".join(word.text for word in times).split()
+            assert texts == [word.text for word in run if word.text]
+        moments = [moment for word in times for moment in (word.start_s, word.end_s)]
         assert moments == sorted(moments)
-        assert all(5.0 <= moment <= 5.0 + sum(frames) * FRAME_S for moment in moments)
+        assert all(0.0 <= moment <= sum(frames) * FRAME_S for moment in moments)

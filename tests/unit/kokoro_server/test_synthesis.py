@@ -1,0 +1,117 @@
+"""From an utterance to its audio, without the model's work: whose time goes into whose tally."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import pytest_asyncio
+
+from kokoro_server.engine_queue import EngineQueue
+from kokoro_server.messages import ProtocolError
+from kokoro_server.metrics import metric_line
+from kokoro_server.scheduler import Scheduler
+from kokoro_server.synthesis import Speech
+from kokoro_server.utterance import SpeechChunk, Utterance
+from kokoro_voice.audio import Samples
+from kokoro_voice.decoding import Decoding
+from kokoro_voice.synthesizer import AudioChunk, Synthesizer
+from kokoro_voice.timing import WordTime
+from kokoro_voice.windows import SpokenFrames
+from tests.utterances import VOICE, new_utterance
+
+WORK_S = 0.2
+
+
+class ScriptedSynthesizer(Synthesizer):
+    """A second of sound and one word for each segment that has a letter in it."""
+
+    def __init__(self) -> None:
+        self.prepared: list[dict[str, Any]] = []
+
+    def pronounce(self, segment: Any, voice: Any) -> list[Any]:
+        return [SimpleNamespace(pause_s=0.5)] if any(map(str.isalpha, segment.text)) else []
+
+    def prepare(self, sentence: Any, voice: Any, speed: float, *_: Any, **options: Any) -> Any:
+        self.prepared.append({"voice": voice, "speed": speed} | options)
+        decoding = Decoding(40, SpokenFrames(0, 4, 40), windowed=False)
+        return SimpleNamespace(decoding=decoding, tail=lambda: np.zeros(0, np.float32))
+
+    def decode(self, *_: Any) -> AudioChunk:
+        time.sleep(WORK_S)
+        return AudioChunk(_second(), [WordTime("Word.", 0.1, 0.9004)])
+
+
+def _second() -> Samples:
+    return np.full(24_000, 0.5, np.float32)
+
+
+@pytest_asyncio.fixture
+async def speech() -> AsyncIterator[Speech]:
+    speech = Speech(ScriptedSynthesizer(), EngineQueue(Scheduler()))
+    yield speech
+    await speech.close()
+
+
+def utterance(text: str, speed: float = 1.0) -> Utterance:
+    begun = new_utterance(text=text, speed=speed)
+    begun.begin(time.monotonic())
+    return begun
+
+
+async def spoken(speech: Speech, begun: Utterance) -> Sequence[SpeechChunk]:
+    chunks = [chunk async for chunk in speech.speak(begun)]
+    begun.complete()
+    return chunks
+
+
+async def test_audio_words_and_pauses_add_up(speech: Speech) -> None:
+    """Guards against word times that count from the wrong zero, and a pause of fixed length."""
+    begun = utterance("One. Two.", speed=2.0)
+    chunks = await spoken(speech, begun)
+    pcm = b"".join(chunk.pcm for chunk in chunks)
+    assert len(pcm) / 48_000 == begun.tally.audio_s == 2.5
+    assert begun.tally.chunks == len(chunks) == 6  # of each sentence: sound, its tail, the pause
+    times = [(word.start_s, word.end_s) for chunk in chunks for word in chunk.words]
+    assert times == [(0.1, 0.9), (1.35, 2.15)]
+
+
+async def test_the_request_reaches_the_synthesizer() -> None:
+    """Guards against a wish of the client that is lost on the way to the engine."""
+    synthesizer = ScriptedSynthesizer()
+    speech = Speech(synthesizer, EngineQueue(Scheduler()))
+    await spoken(speech, utterance("One.", speed=1.5))
+    await speech.close()
+    (options,) = synthesizer.prepared
+    assert (options["voice"], options["speed"], options["windowed"]) == (VOICE, 1.5, True)
+
+
+async def test_what_cannot_be_spoken_is_unreadable(speech: Speech) -> None:
+    """Guards against silence that looks like success."""
+    begun = utterance("... !")
+    with pytest.raises(ProtocolError) as caught:
+        await anext(speech.speak(begun))
+    assert caught.value.code == "unreadable"
+    assert begun.tally.chunks == 0
+
+
+async def test_who_waits_for_the_engine_has_the_real_time_factor_of_who_is_alone(
+    speech: Speech,
+) -> None:
+    """Guards against an alarm about a slow engine when there are many sessions.
+
+    Both sessions need the engine for 0.2 s of each second of audio; together they take twice that.
+    """
+    both = [utterance("One. Two. Three."), utterance("One. Two. Three.")]
+    began_s = time.monotonic()
+    await asyncio.gather(*(spoken(speech, each) for each in both))
+    elapsed_s = time.monotonic() - began_s
+    assert all(each.tally.engine_s >= 3 * WORK_S for each in both)
+    assert sum(each.tally.engine_s for each in both) <= elapsed_s  # one thread; waiting counts not
+    for each in both:
+        metrics = json.loads(metric_line(each, "VoiceAgent", "kokoro-dev", 0.0))
+        assert metrics["RealTimeFactor"] == round(each.tally.engine_s / each.tally.audio_s, 4)
