@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import regex
+import sentencex
 
 MAX_SEGMENT_CHARS = 240
 """A segment is spoken as one; longer sentences are split. About 15 s of speech."""
@@ -23,12 +24,7 @@ _LINK = regex.compile(r"\[([^\[\]]{1,100})\]\(([^()]{0,100})\)")
 # For a blank inside a link; a private character, which `_CONTROL` removes from every text.
 _BLANK_IN_LINK = "\ue000"
 _PARAGRAPH = regex.compile(r"\s*\n\s*\n\s*")
-_SENTENCE_END = regex.compile(r"""[.!?…。！？]+["'”’»)\]]*\s+""")
 _CLAUSE_END = regex.compile(r"[,;:—–]\s")
-# A full stop after these, or after an initial, does not end a sentence.
-_ABBREVIATION = regex.compile(
-    r"\b(?:(?i:mr|mrs|ms|dr|prof|sr|jr|st|mt|vs|gen|col|sgt|lt|capt|rev|hon|e\.g|i\.e)|(?!I)\p{Lu})\.\s+$"
-)
 
 
 @dataclass(frozen=True)
@@ -39,18 +35,22 @@ class Segment:
     pause_s: float
 
 
-def segments(text: str) -> Iterator[Segment]:
+def segments(text: str, language: str) -> Iterator[Segment]:
     """Split `text` at sentences, and long sentences at clauses, else between words.
 
     Nothing but emoji and control characters is lost; white space becomes single blanks. A word that
     comes with its phonemes, `[Kokoro](/kˈOkəɹO/)`, is one word, whatever is in it. Segments are at
     most `MAX_SEGMENT_CHARS` long.
+
+    Args:
+        text: Text of any length.
+        language: The language of the text, one of `languages.LANGUAGES`' values.
     """
     text = _CONTROL.sub("", _PICTURES.sub(" ", text))
     text = _LINK.sub(lambda link: _BLANK_IN_LINK.join(link[0].split()), text)
     for paragraph in _PARAGRAPH.split(text):
-        for sentence in _sentences(" ".join(paragraph.split())):
-            rest = sentence
+        for sentence in sentencex.segment(language[:2], " ".join(paragraph.split())):
+            rest = sentence.strip()
             while len(rest) > MAX_SEGMENT_CHARS:
                 cut, pause_s = _cut(rest)
                 yield Segment(_with_blanks(rest[:cut].rstrip()), pause_s)
@@ -67,19 +67,6 @@ def without_phonemes(text: str) -> str:
 
 def _with_blanks(segment: str) -> str:
     return segment.replace(_BLANK_IN_LINK, " ")
-
-
-def _sentences(paragraph: str) -> Iterator[str]:
-    start = 0
-    for end in _SENTENCE_END.finditer(paragraph):
-        if paragraph[end.end() : end.end() + 1].islower():
-            continue
-        if _ABBREVIATION.search(paragraph, start, end.end()):
-            continue
-        yield paragraph[start : end.end()].rstrip()
-        start = end.end()
-    if start < len(paragraph):
-        yield paragraph[start:]
 
 
 def _cut(sentence: str) -> tuple[int, float]:

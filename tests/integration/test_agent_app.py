@@ -584,7 +584,7 @@ async def test_the_language_may_be_set(own_agent) -> None:
     """A voice of unknown language, such as a mix, would be split by English rules."""
     async with own_agent(VOICE_AGENT_LANGUAGE="de") as agent:
         await agent.bedrock("script", {"text": "Wir fahren am 3. Mai. Bis dann."})
-        async with AgentSocket(agent.url) as socket:
+        async with AgentConnection(agent.url) as socket:
             await turn(socket)
         spoken = [message["text"] for message in agent.container.received if "text" in message]
         assert spoken == ["Wir fahren am 3. Mai.", "Bis dann."]

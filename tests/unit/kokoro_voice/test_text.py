@@ -14,7 +14,7 @@ from kokoro_voice.text import (
 
 
 def texts(text: str) -> list[str]:
-    return [segment.text for segment in segments(text)]
+    return [segment.text for segment in segments(text, "en-us")]
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,10 @@ def texts(text: str) -> list[str]:
         ("A heading\n\nwrapped\nlines here", ["A heading", "wrapped lines here"]),
         ("Wait... what?  Oh.", ["Wait... what?", "Oh."]),
         (" \n ", []),
+        (
+            "The party is on Dec. 25. Take bus No. 5.",
+            ["The party is on Dec. 25.", "Take bus No. 5."],
+        ),
         ("Hi [Dr. No. Yes](/nˈO. jˈɛs, nˈO/). Oh.", ["Hi [Dr. No. Yes](/nˈO. jˈɛs, nˈO/).", "Oh."]),
     ],
 )
@@ -47,7 +51,7 @@ def test_a_long_sentence_is_split_at_clauses() -> None:
     """Guards against a first segment that takes many seconds to make."""
     clause = "the boats came back to the harbor after a long day,"
     long = " ".join([clause] * 12)
-    split = list(segments(long))
+    split = list(segments(long, "en-us"))
     assert " ".join(segment.text for segment in split) == long
     assert all(len(segment.text) <= MAX_SEGMENT_CHARS for segment in split)
     assert {segment.pause_s for segment in split[:-1]} == {CLAUSE_PAUSE_S}
@@ -66,7 +70,7 @@ def test_a_word_with_its_phonemes_is_never_cut() -> None:
 def test_words_without_punctuation_are_split_between_words() -> None:
     """Guards against losing words, and against pauses inside a phrase."""
     words = " ".join(f"word{number}" for number in range(150))
-    split = list(segments(words))
+    split = list(segments(words, "en-us"))
     assert " ".join(segment.text for segment in split) == words
     assert {segment.pause_s for segment in split[:-1]} == {WORD_PAUSE_S}
 
