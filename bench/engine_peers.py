@@ -106,11 +106,12 @@ def fastkokoro(strategy: str, model_dir: Path, files: Path, threads: int) -> Spe
     async def speak(text: str) -> AsyncGenerator[Samples]:
         engine._phonemize_cache.clear()  # the same text comes every round
         async for pcm in engine.create_stream(text, voice=VOICE, lang="en-us"):
-            yield np.frombuffer(pcm, "<i2") / np.float32(32767)
+            yield np.frombuffer(pcm, "<i2").astype(np.float32) / np.float32(32767)
 
     return speak
 
 
+OURS: dict[str, Literal["window", "sentence"]] = {"window": "window", "sentence": "sentence"}
 PEERS: dict[str, Callable[[Path, Path, int], Speak]] = {
     "kokoro-onnx": kokoro_onnx,
     "kokoro-pi": kokoro_pi,
@@ -137,25 +138,30 @@ class Ours:
     """The server's way from text to PCM, without the server around it."""
 
     def __init__(self, model_dir: Path, threads: int, granularity: Literal["window", "sentence"]):
+        from kokoro_server.engine_queue import EngineQueue
+        from kokoro_server.scheduler import Scheduler
         from kokoro_server.synthesis import Speech
+        from kokoro_voice.synthesizer import Synthesizer
         from kokoro_voice.voices import Voices
 
         self._granularity = granularity
         self._voice = Voices.in_directory(model_dir, VOICE).default
-        self._speech = Speech(model_dir, threads)
+        self._speech = Speech(Synthesizer(model_dir, threads), EngineQueue(Scheduler()))
 
-    async def load(self) -> None:
-        """Load the model."""
-        await self._speech.load(self._voice, self._granularity)
+    async def warm_up(self) -> None:
+        """Speak as the server does before its first request."""
+        await self._speech.warm_up(self._voice, self._granularity)
 
     async def pcm(self, text: str) -> AsyncGenerator[bytes]:
         """Speak ``text`` to a listener of its own."""
-        from kokoro_server.admission import Demand
-        from kokoro_server.scheduler import Listener
+        from kokoro_server.listener import Listener
+        from kokoro_server.utterance import SpeechRequest, Utterance
 
-        demand = Demand(Listener(), len(text), time.monotonic())
-        async for part in self._speech.speak(text, self._voice, 1.0, self._granularity, demand):
-            yield part.pcm
+        request = SpeechRequest("", text, self._voice, granularity=self._granularity)
+        utterance = Utterance(request, Listener(), time.monotonic())
+        utterance.begin(time.monotonic())
+        async for chunk in self._speech.speak(utterance):
+            yield chunk.pcm
 
 
 async def main(name: str, model_dir: Path, files: Path, threads: int) -> None:
@@ -168,9 +174,9 @@ async def main(name: str, model_dir: Path, files: Path, threads: int) -> None:
         print(json.dumps(message), file=replies, flush=True)
 
     engine: Peer | Ours
-    if name == "window" or name == "sentence":
-        engine = Ours(model_dir, threads, name)
-        await engine.load()
+    if granularity := OURS.get(name):
+        engine = Ours(model_dir, threads, granularity)
+        await engine.warm_up()
     else:
         # What is cut inside sentences has no place for a pause.
         pause_s = 0.0 if name == "fastkokoro-adaptive" else PAUSE_S

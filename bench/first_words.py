@@ -16,17 +16,25 @@ import time
 from contextlib import aclosing
 from datetime import date
 from pathlib import Path
+from typing import Literal
 
 from bench.publish import publish
 from local.supervisor import Supervisor
 from local.timeline import ReplyTimeline, Report
 from voice_agent_client import AgentConnection, ask_sse
 
+type Mode = Literal["bidi", "batch"]
+
 PROMPT = "Tell me about the harbor."
-COMBINATIONS = [(mode, transport) for transport in ("ws", "sse") for mode in ("bidi", "batch")]
+COMBINATIONS: list[tuple[Mode, str]] = [
+    ("bidi", "ws"),
+    ("batch", "ws"),
+    ("bidi", "sse"),
+    ("batch", "sse"),
+]
 
 
-async def measure(agent_url: str, mode: str, transport: str) -> Report:
+async def measure(agent_url: str, mode: Mode, transport: str) -> Report:
     """One turn in a conversation of its own.
 
     Raises:
@@ -48,9 +56,9 @@ async def measure(agent_url: str, mode: str, transport: str) -> Report:
     return timeline.report(mode=mode, transport=transport)
 
 
-async def run(rounds: int) -> dict[tuple[str, str], list[Report]]:
+async def run(rounds: int) -> dict[tuple[Mode, str], list[Report]]:
     """`rounds` interleaved turns of every combination, after one turn to warm up."""
-    reports: dict[tuple[str, str], list[Report]] = {key: [] for key in COMBINATIONS}
+    reports: dict[tuple[Mode, str], list[Report]] = {key: [] for key in COMBINATIONS}
     async with Supervisor(lambda line: print(line, file=sys.stderr)) as supervisor:
         url = supervisor.addresses.agent_url
         await measure(url, "bidi", "ws")
@@ -67,7 +75,7 @@ def spread(values: list[float]) -> str:
     return f"{statistics.median(values):.2f} ({min(values):.2f} – {max(values):.2f})"
 
 
-def table(reports: dict[tuple[str, str], list[Report]]) -> str:
+def table(reports: dict[tuple[Mode, str], list[Report]]) -> str:
     """The results as Markdown."""
     one = reports["bidi", "ws"][0]
     rounds = len(reports["bidi", "ws"])
@@ -84,8 +92,8 @@ def table(reports: dict[tuple[str, str], list[Report]]) -> str:
     ]
     for transport in ("ws", "sse"):
         bidi, batch = (
-            [report.ttfa_s or 0.0 for report in reports[mode, transport]]
-            for mode in ("bidi", "batch")
+            [report.ttfa_s or 0.0 for report in of]
+            for of in (reports["bidi", transport], reports["batch", transport])
         )
         ratios = [slow / fast for slow, fast in zip(batch, bidi, strict=True)]
         lines.append(f"| {transport} | {spread(bidi)} | {spread(batch)} | {spread(ratios)} |")

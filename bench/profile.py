@@ -14,6 +14,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -151,9 +152,7 @@ def report() -> str:
         "generator for CPUs, given statistics": session(given),
         "generator for CPUs, own statistics": session(exact),
     }
-    took_s = side_by_side(
-        {name: lambda model=model: run(model, tensors) for name, model in graphs.items()}
-    )
+    took_s = side_by_side({name: partial(run, model, tensors) for name, model in graphs.items()})
     graph_rows = [f"| {name} | {took / audio_s:.3f} |" for name, took in took_s.items()]
 
     settings = {
@@ -165,12 +164,8 @@ def report() -> str:
         "for CPUs, 1 thread": session(given, threads=1),
         "for CPUs, 4 threads": session(given, threads=4),
     }
-    took_s = side_by_side(
-        {name: lambda model=model: run(model, tensors) for name, model in settings.items()}
-    )
-    first_s = side_by_side(
-        {name: lambda model=model: run(model, first) for name, model in settings.items()}
-    )
+    took_s = side_by_side({name: partial(run, model, tensors) for name, model in settings.items()})
+    first_s = side_by_side({name: partial(run, model, first) for name, model in settings.items()})
     setting_rows = [
         f"| {name} | {took / audio_s:.3f} | {first_s[name]:.3f} |" for name, took in took_s.items()
     ]

@@ -216,7 +216,7 @@ async def _spoken(websocket: ClientConnection, turn: Turn) -> list[Chunk] | None
     try:
         async for frame in websocket:
             if isinstance(frame, bytes):
-                samples = np.frombuffer(frame, "<i2").astype(np.float32) / 32768
+                samples = np.frombuffer(frame, "<i2").astype(np.float32) / np.float32(32768)
                 chunks.append(Chunk(time.monotonic(), samples))
                 continue
             event: dict[str, Any] = json.loads(frame)
