@@ -24,7 +24,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from kokoro_voice import audio
+from kokoro_server.codecs import to_pcm
+from kokoro_voice.audio import Trimmer, silence
 
 VOICE = "af_heart"
 VOICES_FILE = "voices-v1.0.bin"
@@ -33,7 +34,7 @@ PAUSE_S = 0.3
 
 Samples = npt.NDArray[np.float32]
 Speak = Callable[[str], AsyncGenerator[Samples]]
-"""Text to the audio of each piece as it is made, with the model's silence around it."""
+"""Text to its audio, chunk by chunk, with the model's silence around each."""
 
 
 def whole_graph(model_dir: Path) -> Path:
@@ -61,7 +62,7 @@ def kokoro_onnx(model_dir: Path, files: Path, threads: int) -> Speak:
 
 
 def kokoro_pi(model_dir: Path, files: Path, threads: int) -> Speak:
-    """kokoro-pi, the float graph it makes of ours, the pieces its server streams, untrimmed."""
+    """kokoro-pi, the float graph it makes of ours, the chunks its server streams, untrimmed."""
     import onnx
     from kokoro_pi import graph, paths
     from kokoro_pi.server import Engine, split_for_streaming
@@ -79,20 +80,20 @@ def kokoro_pi(model_dir: Path, files: Path, threads: int) -> Speak:
     engine = Engine(files, variant="float", threads=threads, voice=VOICE)
 
     async def speak(text: str) -> AsyncGenerator[Samples]:
-        for piece in split_for_streaming(text):
-            yield engine.synthesise(piece, trim=False)
+        for chunk in split_for_streaming(text):
+            yield engine.synthesise(chunk, trim=False)
 
     return speak
 
 
 def fastkokoro(strategy: str, model_dir: Path, files: Path, threads: int) -> Speak:
-    """fastkokoro, untrimmed, its pieces cut as ``strategy`` says."""
+    """fastkokoro, untrimmed, its chunks cut as ``strategy`` says."""
     os.environ |= {
         "FASTKOKORO_MODEL_PATH": str(whole_graph(model_dir)),
         "FASTKOKORO_VOICES_PATH": str(files / VOICES_FILE),
         "FASTKOKORO_ONNX_INTRA_OP_NUM_THREADS": str(threads),
         "FASTKOKORO_STREAM_STRATEGY": strategy,
-        # A piece in one frame, not in frames of 0.2 s that come all at once.
+        # A chunk in one frame, not in frames of 0.2 s that come all at once.
         "FASTKOKORO_STREAM_AUDIO_FRAME_MS": "60000",
         # Its trimming has no switch; these keep all there is.
         "FASTKOKORO_RUNTIME_TAIL_TRIM_MS": "0",
@@ -119,18 +120,17 @@ PEERS: dict[str, Callable[[Path, Path, int], Speak]] = {
 
 
 class Peer:
-    """A peer whose pieces get our trimming, and a pause behind each."""
+    """A peer whose chunks get our trimming, and a pause behind each."""
 
     def __init__(self, speak: Speak, pause_s: float) -> None:
         self._speak = speak
-        self._pause = audio.silence(pause_s)
+        self._pause = silence(pause_s)
 
     async def pcm(self, text: str) -> AsyncGenerator[bytes]:
         """Speak ``text``."""
         async for samples in self._speak(text):
-            trimmer = audio.Trimmer()
-            parts = [trimmer.push(samples), trimmer.end(), self._pause]
-            yield audio.to_pcm(np.concatenate(parts))
+            trimmer = Trimmer()
+            yield to_pcm(np.concatenate([trimmer.push(samples), trimmer.end(), self._pause]))
 
 
 class Ours:

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -33,14 +34,17 @@ from kokoro_server.messages import Granularity
 from kokoro_server.scheduler import Listener
 from kokoro_server.synthesis import Speech
 from kokoro_voice.audio import SAMPLE_RATE_HZ
-from kokoro_voice.engine import FRAME_SAMPLES, Engine, Prosody, Statistics, Window
-from kokoro_voice.g2p import Pronouncer
-from kokoro_voice.onnx_graph import ExecutionProvider, Stop
-from kokoro_voice.timing import phonemes_of
+from kokoro_voice.engine import Engine, NormStatistics, Prosody, Window
+from kokoro_voice.onnx_model import Cancellation, ExecutionProvider, OnnxModel, Tensors
+from kokoro_voice.synthesizer import Synthesizer
+from kokoro_voice.text import Segment
 from kokoro_voice.voices import Voice, Voices
+from kokoro_voice.windows import FRAME_SAMPLES
 
 THREADS = 2
 SEED = 5
+CUDA_GRAPHS = "cuda-graphs"
+"""The engine on `cuda` with windows that are captured; the server has no such setting."""
 
 
 class Sizes(NamedTuple):
@@ -66,7 +70,72 @@ class Sentence(NamedTuple):
     """What the generator starts from."""
 
     prosody: Prosody
-    statistics: Statistics
+    norm_statistics: NormStatistics
+
+
+@dataclass(frozen=True)
+class _Binding:
+    """Inputs and outputs of one shape, at addresses that stay."""
+
+    number: int
+    inputs: dict[str, ort.OrtValue]
+    io: ort.IOBinding
+
+
+class CapturedModel(OnnxModel):
+    """A model that keeps its inputs and outputs on the device, one set for each shape.
+
+    That is what CUDA graphs need: the first run of a shape is captured, the next ones replay it
+    without the CPU's share in launching its kernels.
+    https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html#using-cuda-graphs-preview
+    The shapes must be few, since none is ever given up. Not run on a GPU yet.
+
+    Args:
+        path: of the ONNX file; all of it must run on the device.
+        threads: see `OnnxModel`.
+        device: `cuda`, or `cpu`, where it brings nothing but can be tested.
+    """
+
+    def __init__(self, path: Path, threads: int, device: ExecutionProvider) -> None:
+        super().__init__(
+            path, threads, device, {"enable_cuda_graph": "1"} if device == "cuda" else {}
+        )
+        self._device = device
+        self._bindings: dict[tuple[tuple[int, ...], ...], _Binding] = {}
+
+    def run(self, inputs: Tensors, cancellation: Cancellation) -> Tensors:
+        """As `OnnxModel.run`."""
+        shapes = tuple(inputs[name].shape for name in sorted(inputs))
+        binding = self._bindings.get(shapes)
+        if binding is None:
+            binding = self._bindings[shapes] = self._bound(inputs, len(self._bindings))
+        for name, value in inputs.items():
+            binding.inputs[name].update_inplace(value)
+        cancellation.options.add_run_config_entry("gpu_graph_id", str(binding.number))
+        self.session.run_with_iobinding(binding.io, cancellation.options)
+        outputs = (output.name for output in self.session.get_outputs())
+        return dict(zip(outputs, binding.io.copy_outputs_to_cpu(), strict=True))
+
+    def _bound(self, inputs: Tensors, number: int) -> _Binding:
+        io = self.session.io_binding()
+        values = {
+            name: ort.OrtValue.ortvalue_from_numpy(value, self._device, 0)
+            for name, value in inputs.items()
+        }
+        for name, value in values.items():
+            io.bind_ortvalue_input(name, value)
+        # One run outside any capture (-1), to learn the shapes of the outputs.
+        for output in self.session.get_outputs():
+            io.bind_output(output.name, self._device)
+        options = ort.RunOptions()
+        options.add_run_config_entry("gpu_graph_id", "-1")
+        self.session.run_with_iobinding(io, options)
+        shapes = [output.shape() for output in io.get_outputs()]
+        io.clear_binding_outputs()
+        for output, shape in zip(self.session.get_outputs(), shapes, strict=True):
+            room = ort.OrtValue.ortvalue_from_shape_and_type(shape, np.float32, self._device, 0)
+            io.bind_ortvalue_output(output.name, room)
+        return _Binding(number, values, io)
 
 
 def times_ms(call: Callable[[], object], rounds: int) -> list[float]:
@@ -79,12 +148,13 @@ def times_ms(call: Callable[[], object], rounds: int) -> list[float]:
     return times[2:]
 
 
-def parts_line(engine: Engine, phonemes: str, voice: Voice, sizes: Sizes) -> list[str]:
-    """The two parts of the model, each for a whole sentence."""
-    prosody = engine.prosody(phonemes, voice, 1.0, Stop())
+def subgraphs_line(engine: Engine, phonemes: str, voice: Voice, sizes: Sizes) -> list[str]:
+    """The two subgraphs of the model, each for a whole sentence."""
+    cancellation = Cancellation()
+    prosody = engine.prosody(phonemes, voice, 1.0, cancellation)
     audio_s = prosody.frames * FRAME_SAMPLES / SAMPLE_RATE_HZ
-    prosody_ms = times_ms(lambda: engine.prosody(phonemes, voice, 1.0, Stop()), sizes.rounds)
-    whole_ms = times_ms(lambda: engine.whole(prosody, Stop()), sizes.rounds)
+    prosody_ms = times_ms(lambda: engine.prosody(phonemes, voice, 1.0, cancellation), sizes.rounds)
+    whole_ms = times_ms(lambda: engine.whole(prosody, cancellation), sizes.rounds)
     return [
         f"A sentence of {audio_s:.1f} s: prosody {spread(prosody_ms)} ms, generator "
         f"{spread(whole_ms)} ms."
@@ -100,7 +170,7 @@ def batches_table(engine: Engine, sentence: Sentence, sizes: Sizes) -> list[str]
     for frames in sizes.windows_frames:
         for batch in sizes.batches:
             windows = [Window(*sentence, 8, 8 + frames)] * batch
-            taken_ms = times_ms(partial(engine.windows, windows, Stop()), sizes.rounds)
+            taken_ms = times_ms(partial(engine.windows, windows, Cancellation()), sizes.rounds)
             audio_s = batch * frames * FRAME_SAMPLES / SAMPLE_RATE_HZ
             speed = 1000 * audio_s / statistics.median(taken_ms)
             lines.append(f"| {frames} | {batch} | {spread(taken_ms)} | {speed:.0f} |")
@@ -197,25 +267,30 @@ async def sessions_table(model_dir: Path, provider: ExecutionProvider, sizes: Si
 # -- Report ----------------------------------------------------------------------------------
 
 
-async def measured(provider: ExecutionProvider, sizes: Sizes) -> list[str]:
-    """Everything, on one execution provider, as Markdown."""
+async def measured(provider: str, sizes: Sizes) -> list[str]:
+    """Everything, on one execution provider or with captured windows, as Markdown."""
     model_dir = built_model()
     voice = Voices.in_directory(model_dir, "af_heart").default
-    engine = Engine(model_dir, THREADS, provider)
-    words = Pronouncer().words(LENGTHS[-1], voice.language)
-    phonemes = engine.known(phonemes_of(words))
-    prosody = engine.prosody(phonemes, voice, 1.0, Stop())
-    sentence = Sentence(prosody, engine.whole(prosody, Stop())[1])
-    lines = [f"## {provider}", "", *parts_line(engine, phonemes, voice, sizes)]
+    device: ExecutionProvider = "cpu" if provider == "cpu" else "cuda"
+    synthesizer = Synthesizer(model_dir, THREADS, device)
+    engine = synthesizer.engine
+    if provider == CUDA_GRAPHS:
+        engine.generator = CapturedModel(model_dir / "generator.onnx", THREADS, device)
+    (pronounced,) = synthesizer.pronounce(Segment(LENGTHS[-1], 0.0), voice)
+    phonemes = pronounced.phonemes
+    prosody = engine.prosody(phonemes, voice, 1.0, Cancellation())
+    sentence = Sentence(prosody, engine.whole(prosody, Cancellation())[1])
+    lines = [f"## {provider}", "", *subgraphs_line(engine, phonemes, voice, sizes)]
     lines += ["", "The generator, windows in one run:", "", *batches_table(engine, sentence, sizes)]
-    if provider in ("cpu", "cuda"):
-        table = searches_table(model_dir, prosody, sizes, provider == "cuda")
-        lines += ["", "Sentences of alternating lengths:", "", *table]
-    speech = Speech(model_dir, THREADS, provider)
+    if provider == CUDA_GRAPHS:
+        return [*lines, ""]
+    table = searches_table(model_dir, prosody, sizes, provider == "cuda")
+    lines += ["", "Sentences of alternating lengths:", "", *table]
+    speech = Speech(model_dir, THREADS, device)
     await speech.load(voice, "window")
     lines += ["", "One listener:", "", *await texts_table(speech, voice, sizes)]
     await speech.close()
-    table = await sessions_table(model_dir, provider, sizes)
+    table = await sessions_table(model_dir, device, sizes)
     return [*lines, "", "Sessions that speak and listen in turns:", "", *table, ""]
 
 
@@ -233,10 +308,12 @@ def gpu() -> str:
 
 def main() -> None:
     """Measure, print and write the report."""
-    providers = get_args(ExecutionProvider)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument(
-        "--providers", nargs="+", choices=providers, default=["cuda", "cuda-graphs"]
+        "--providers",
+        nargs="+",
+        choices=[*get_args(ExecutionProvider), CUDA_GRAPHS],
+        default=["cuda", CUDA_GRAPHS],
     )
     parser.add_argument("--small", action="store_true", help="little of everything")
     parser.add_argument("--out", type=Path, help="write the report to this file, too")

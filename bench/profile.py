@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from bench.publish import publish
 from kokoro_model.manifest import default_model_dir
-from kokoro_voice.windows import CONTEXT_FRAMES, FRAME_S, SpokenFrames, Windows
+from kokoro_voice.decoding import Decoding
+from kokoro_voice.windows import FRAME_S, SpokenFrames
 
 PHONEMES = "plˈiz kˈɔl mˌi bˈæk təmˈɑɹO mˈɔɹnɪŋ bəfˈɔɹ nˈIn, bəkˈʌz ðə mˈitɪŋ stˈɑɹts ˈɜɹli."
 ROUNDS = 5
@@ -83,13 +84,12 @@ def window(tensors: Tensors, frames: int) -> Tensors:
 
 
 def first_frames(tensors: Tensors) -> int:
-    """How many the server decodes first, without their context."""
-    spoken = SpokenFrames.of(
-        tensors["token_frames"].astype(np.int64), tensors["energy"], last_sound=len(PHONEMES) - 2
-    )
-    first = Windows(spoken).next()
+    """How many the server decodes first, with their context."""
+    token_frames = tensors["token_frames"].astype(np.int64)
+    spoken = SpokenFrames.of(token_frames, tensors["energy"], last_sound=len(PHONEMES) - 2)
+    first = Decoding(int(token_frames.sum()), spoken, windowed=True).next()
     assert first is not None
-    return first[1] - first[0]
+    return first.work_frames
 
 
 def side_by_side(works: dict[str, Callable[[], object]]) -> dict[str, float]:
@@ -141,7 +141,7 @@ def report() -> str:
             "generator-cpu.onnx",
         )
     )
-    first = window(tensors, first_frames(tensors) + 2 * CONTEXT_FRAMES)
+    first = window(tensors, first_frames(tensors))
 
     graphs = {
         "the graph as it is published": session(whole),

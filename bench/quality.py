@@ -39,20 +39,15 @@ from bench.speech_distance import (
     snr_db,
 )
 from kokoro_model.manifest import default_model_dir
-from kokoro_voice.audio import Samples, to_pcm
-from kokoro_voice.engine import FRAME_SAMPLES, Engine
-from kokoro_voice.g2p import Pronouncer
-from kokoro_voice.norm_statistics import TABLE_PATH, StatisticsTable
-from kokoro_voice.onnx_graph import Stop
+from kokoro_server.codecs import to_pcm
+from kokoro_voice.audio import Samples
+from kokoro_voice.decoding import FRAME_WORK_S, Decoding, Span
+from kokoro_voice.onnx_model import Cancellation
+from kokoro_voice.synthesizer import Synthesizer
+from kokoro_voice.text import SENTENCE_PAUSE_S, Segment
 from kokoro_voice.timing import last_sound
 from kokoro_voice.voices import Voice, Voices
-from kokoro_voice.windows import (
-    CONTEXT_FRAMES,
-    FRAME_S,
-    FRAME_WORK_S,
-    SpokenFrames,
-    Windows,
-)
+from kokoro_voice.windows import FRAME_S, FRAME_SAMPLES, SpokenFrames, WindowLimits
 
 TEXTS: dict[str, list[str]] = tomllib.loads(
     (Path(__file__).parent / "quality_texts.toml").read_text(encoding="utf-8")
@@ -78,9 +73,9 @@ class Utterance:
 class Rendering:
     """One utterance decoded in three ways, 24 kHz, each of the frames that windows are cut from.
 
-    Arguments:
-        whole: with exact statistics.
-        unwindowed: with predicted ones, in one piece.
+    Attributes:
+        whole: with exact norm statistics.
+        unwindowed: with predicted ones, at once.
         windowed: with the same, in windows.
         joins: the first samples of the windows after the first.
         left_out_db: how loud the whole is outside of these frames, see `level_db`.
@@ -96,16 +91,21 @@ class Rendering:
 
 
 class Renderer:
-    """The engine and the statistics as the server uses them, on one thread.
+    """The model and the predicted norm statistics as the server uses them, on one thread.
 
     Args:
         model_dir: what `python -m kokoro_model` built.
+
+    Raises:
+        ModelError: the model directory is damaged.
+        ValueError: the table is of another model.
     """
 
     def __init__(self, model_dir: Path) -> None:
-        self._engine = Engine(model_dir, threads=1)
-        self._table = StatisticsTable.load(TABLE_PATH, self._engine.model_sha256)
-        self._pronouncer = Pronouncer()
+        self._synthesizer = Synthesizer(model_dir, threads=1)
+        if self._synthesizer.table is None:
+            raise ValueError(f"{model_dir}: there are no norm statistics of this model")
+        self._table = self._synthesizer.table
         self.sentence_voices = self._table.provenance.sentence_voices
         """Those that the server decodes whole all the same."""
 
@@ -115,33 +115,37 @@ class Renderer:
         Raises:
             ValueError: its voice is not calibrated.
         """
-        engine, stop = self._engine, Stop()
-        phonemes = engine.known(self._pronouncer.phonemes(utterance.text, utterance.voice.language))
+        engine, cancellation = self._synthesizer.engine, Cancellation()
+        segment = Segment(utterance.text, SENTENCE_PAUSE_S)
+        (sentence,) = self._synthesizer.pronounce(segment, utterance.voice)
+        phonemes = sentence.phonemes
         began_s = time.process_time()
-        prosody = engine.prosody(phonemes, utterance.voice, utterance.speed, stop)
+        prosody = engine.prosody(phonemes, utterance.voice, utterance.speed, cancellation)
         prosody_s = time.process_time() - began_s
 
         began_s = time.process_time()
-        whole, _ = engine.whole(prosody, stop)
+        whole, _ = engine.whole(prosody, cancellation)
         whole_s = time.process_time() - began_s
 
         began_s = time.process_time()
-        statistics = self._table.predict(prosody, utterance.voice)
-        if statistics is None:
+        predicted = self._table.predict(prosody, utterance.voice)
+        if predicted is None:
             raise ValueError(f"voice: {utterance.voice.name} is not calibrated")
         spoken = SpokenFrames.of(prosody.token_frames, prosody.energy, last_sound(phonemes))
-        spans = _spans(spoken)
-        pieces = [engine.window(prosody, statistics, *span, stop) for span in spans]
+        spans = _spans(prosody.frames, spoken)
+        windows = [
+            engine.window(prosody, predicted, span.start, span.end, cancellation) for span in spans
+        ]
         windows_s = time.process_time() - began_s
 
-        unwindowed = engine.window(prosody, statistics, spoken.start, spoken.end, stop)
+        unwindowed = engine.window(prosody, predicted, spoken.start, spoken.end, cancellation)
         start, end = FRAME_SAMPLES * spoken.start, FRAME_SAMPLES * spoken.end
         return Rendering(
             whole=whole[start:end],
             unwindowed=unwindowed,
-            windowed=np.concatenate(pieces),
-            joins=[FRAME_SAMPLES * first - start for first, _ in spans[1:]],
-            left_out_db=max(level_db(part, whole) for part in (whole[:start], whole[end:])),
+            windowed=np.concatenate(windows),
+            joins=[FRAME_SAMPLES * span.start - start for span in spans[1:]],
+            left_out_db=max(level_db(rest, whole) for rest in (whole[:start], whole[end:])),
             cost=(prosody_s + windows_s) / (prosody_s + whole_s),
         )
 
@@ -178,15 +182,15 @@ class Renderer:
         )
 
 
-def _spans(spoken: SpokenFrames) -> list[tuple[int, int]]:
-    """The windows of a listener who is alone, on two CPU cores."""
-    windows = Windows(spoken)
-    spans: list[tuple[int, int]] = []
+def _spans(frames: int, spoken: SpokenFrames) -> list[Span]:
+    """The windows of a listener who is alone, on two CPU cores; of a short sentence, too."""
+    limits = WindowLimits(short_frames=0)
+    decoding = Decoding(frames, spoken, windowed=True, limits=limits)
+    spans: list[Span] = []
     buffer_s = 0.0
-    while (span := windows.next(buffer_s)) is not None:
-        frames = span[1] - span[0]
-        work_s = FRAME_WORK_S * (frames + 2 * CONTEXT_FRAMES) if spans else 0.0
-        buffer_s += frames * FRAME_S - work_s
+    while (span := decoding.next(buffer_s)) is not None:
+        work_s = FRAME_WORK_S * span.work_frames if spans else 0.0
+        buffer_s += (span.end - span.start) * FRAME_S - work_s
         spans.append(span)
     return spans
 

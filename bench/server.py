@@ -41,13 +41,12 @@ from bench.scheduling import (
 from bench.turns import POOL, Turn, turns
 from kokoro_model.manifest import default_model_dir
 from kokoro_voice.audio import Trimmer
-from kokoro_voice.engine import FRAME_SAMPLES, Engine
-from kokoro_voice.g2p import Pronouncer
-from kokoro_voice.onnx_graph import Stop
-from kokoro_voice.text import SENTENCE_PAUSE_S
-from kokoro_voice.timing import last_sound, phonemes_of
+from kokoro_voice.onnx_model import Cancellation
+from kokoro_voice.synthesizer import Synthesizer
+from kokoro_voice.text import SENTENCE_PAUSE_S, Segment
+from kokoro_voice.timing import last_sound
 from kokoro_voice.voices import Voices
-from kokoro_voice.windows import CONTEXT_FRAMES, SpokenFrames
+from kokoro_voice.windows import CONTEXT_FRAMES, FRAME_SAMPLES, SpokenFrames
 
 ROOT = Path(__file__).parent.parent
 VOICE = "af_heart"
@@ -84,22 +83,23 @@ def measure(model_dir: Path) -> tuple[Costs, dict[str, Spoken]]:
     Args:
         model_dir: what `python -m kokoro_model` built.
     """
-    engine, pronouncer = Engine(model_dir, THREADS), Pronouncer()
+    synthesizer = Synthesizer(model_dir, THREADS)
+    engine, cancellation = synthesizer.engine, Cancellation()
     voice = Voices.in_directory(model_dir, VOICE).default
     timed: dict[str, list[tuple[int, float]]] = {"prosody": [], "whole": [], "window": []}
     pronounce_s: list[float] = []
     spoken: dict[str, Spoken] = {}
     for number, sentence in enumerate((POOL[0], *POOL)):
         began_s = time.perf_counter()
-        words = pronouncer.words(sentence, voice.language)
-        phonemes = engine.known(phonemes_of(words))
+        (pronounced,) = synthesizer.pronounce(Segment(sentence, SENTENCE_PAUSE_S), voice)
+        phonemes = pronounced.phonemes
         pronounced_s = time.perf_counter()
-        prosody = engine.prosody(phonemes, voice, 1.0, Stop())
+        prosody = engine.prosody(phonemes, voice, 1.0, cancellation)
         prosody_s = time.perf_counter()
-        samples, statistics = engine.whole(prosody, Stop())
+        samples, exact = engine.whole(prosody, cancellation)
         whole_s = time.perf_counter()
         frames = min(WINDOW_FRAMES[number % len(WINDOW_FRAMES)], prosody.frames - CONTEXT_FRAMES)
-        engine.window(prosody, statistics, CONTEXT_FRAMES, frames, Stop())
+        engine.window(prosody, exact, CONTEXT_FRAMES, frames, cancellation)
         window_s = time.perf_counter()
         if number == 0:  # the first is slower than all that follow
             continue
@@ -117,11 +117,11 @@ def measure(model_dir: Path) -> tuple[Costs, dict[str, Spoken]]:
             audible=(first, first + round(left / FRAME_SAMPLES)),
             pause_s=SENTENCE_PAUSE_S,
         )
-    lines = {name: _line(measured) for name, measured in timed.items()}
-    return Costs(**lines, pronounce_s=float(np.median(pronounce_s))), spoken
+    costs = {name: _linear(measured) for name, measured in timed.items()}
+    return Costs(**costs, pronounce_s=float(np.median(pronounce_s))), spoken
 
 
-def _line(measured: list[tuple[int, float]]) -> tuple[float, float]:
+def _linear(measured: list[tuple[int, float]]) -> tuple[float, float]:
     frames, seconds = zip(*measured, strict=True)
     slope, start = np.polyfit(frames, seconds, 1)
     return round(float(start), 4), round(float(slope), 6)
@@ -130,12 +130,12 @@ def _line(measured: list[tuple[int, float]]) -> tuple[float, float]:
 def mean(first: Costs, second: Costs) -> Costs:
     """Of two measurements, because a shared machine's speed changes."""
 
-    def line(name: str) -> tuple[float, float]:
+    def linear(name: str) -> tuple[float, float]:
         start, slope = np.mean([getattr(first, name), getattr(second, name)], axis=0)
         return round(float(start), 4), round(float(slope), 6)
 
     pronounce_s = (first.pronounce_s + second.pronounce_s) / 2
-    return Costs(line("prosody"), line("whole"), line("window"), round(pronounce_s, 4))
+    return Costs(linear("prosody"), linear("whole"), linear("window"), round(pronounce_s, 4))
 
 
 # -- The real server -------------------------------------------------------------------------

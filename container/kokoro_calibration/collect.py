@@ -41,7 +41,7 @@ _LEVEL_SAMPLES = FRAME_SAMPLES // _LEVELS_PER_FRAME
 class Job:
     """One sentence to decode in one voice.
 
-    Arguments:
+    Attributes:
         number: of the text, the same in all voices of a language.
     """
 
@@ -60,10 +60,10 @@ class Job:
 class Sample:
     """The result of one job.
 
-    Arguments:
-        style: the decoder's part, shape (128,).
+    Attributes:
+        style: what the decoder reads of it, shape (128,).
         content: see `kokoro_voice.norm_statistics.content`.
-        mean, variance: the true statistics, see `NormStatistics`.
+        mean, variance: the exact norm statistics, see `NormStatistics`.
         token_frames: see `Prosody`.
         levels_db: of 5 ms each below the loudest, shape (5 * frames,).
     """
@@ -123,7 +123,7 @@ def collect(model_dir: Path, data_dir: Path, processes: int) -> None:
 
     Args:
         model_dir: see `Engine`.
-        data_dir: where results are kept; made if it is missing.
+        data_dir: where results are kept; created if it is missing.
         processes: how many work at once, one thread each.
 
     Raises:
@@ -181,15 +181,15 @@ def decode(engine: Engine, job: Job, phonemes: str, directions: Array, offset: A
     """
     voice = Voice(job.voice, ((job.voice, 1.0),))
     prosody = engine.prosody(engine.known(phonemes), voice, job.speed, Cancellation())
-    audio, statistics = engine.whole(prosody, Cancellation())
+    audio, exact = engine.whole(prosody, Cancellation())
     return Sample(
         voice=job.voice,
         number=job.number,
         speed=job.speed,
         style=prosody.style[:DECODER_STYLE_SIZE],
         content=content(prosody.features, prosody.harmonics, directions, offset),
-        mean=statistics.mean,
-        variance=statistics.variance,
+        mean=exact.mean,
+        variance=exact.variance,
         token_frames=prosody.token_frames,
         levels_db=_levels_db(audio),
     )

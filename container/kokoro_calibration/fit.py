@@ -27,8 +27,8 @@ SENTENCE_VOICES = ("af_jessica", "bf_alice", "hf_alpha")
 _FOLDS = 4
 
 # Prior variances of the variables' coefficients, whole groups together. Chosen by cross-validation,
-# which hardly tells them from half or twice as much, except that the harmonic source deserves more
-# than its 66 features among 896 others.
+# which hardly separates them from half or twice as much, except that the harmonic source deserves
+# more than its 66 features among 896 others.
 _PRIOR_CONSTANT, _PRIOR_SHORTNESS, _PRIOR_STYLE, _PRIOR_CONTENT = 1e3, 1, 100, 3
 _HARMONIC_FEATURES, _HARMONIC_GAIN = 66, 8.0
 _NOISE = 0.2
@@ -75,8 +75,8 @@ def regression(samples: Sequence[Sample], rank: int = RANK) -> Regression:
     Its rank is reduced as in Izenman, Reduced-rank regression for the multivariate linear model
     (1975): to the main axes of what the full one predicts.
     """
-    given = input_of(samples)
-    weight = given.frames / given.frames.mean()
+    inputs = input_of(samples)
+    weight = inputs.frames / inputs.frames.mean()
     means = np.stack([sample.mean for sample in samples])
     variances = np.stack([sample.variance for sample in samples])
     mean = np.average(means, axis=0, weights=weight)
@@ -84,10 +84,10 @@ def regression(samples: Sequence[Sample], rank: int = RANK) -> Regression:
     deviation = np.exp(np.average(logarithms, axis=0, weights=weight))
     targets = standardise(means, variances, mean, deviation)
 
-    basis = _basis(given)
+    basis = _basis(inputs)
     root = np.sqrt(weight)[:, None]
     prior = np.sqrt(_prior(basis))
-    variables = (root * basis.variables(given) * prior).astype(np.float64)
+    variables = (root * basis.variables(inputs) * prior).astype(np.float64)
     coefficients = np.linalg.solve(
         variables.T @ variables + _NOISE * np.eye(len(prior)), variables.T @ (root * targets)
     )
@@ -137,9 +137,9 @@ def cross_validate(samples: Sequence[Sample]) -> Array:
     return errors
 
 
-def _basis(given: Input) -> Basis:
-    style_mean, style_scale = _standard(given.style)
-    content_mean, content_scale = _standard(given.content)
+def _basis(inputs: Input) -> Basis:
+    style_mean, style_scale = _standard(inputs.style)
+    content_mean, content_scale = _standard(inputs.content)
     content_scale[-_HARMONIC_FEATURES:] /= _HARMONIC_GAIN
     return Basis(style_mean, style_scale, content_mean, content_scale)
 

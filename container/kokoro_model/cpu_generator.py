@@ -1,10 +1,10 @@
 """Rewrite the generator for CPUs: fewer multiplications, and all large operations on all threads.
 
 Its convolutions, 87 % of the time, run as fast as products of matrices do; `fast_convolution.py`
-tells how they multiply half as often. Everything between two of them stays in four phases.
+explains how they multiply half as often. Everything between two of them stays in four phases.
 
 ONNX Runtime computes Sin on one thread: beside the faster convolutions, a fifth of two's time. So
-Snake's ``y + sin²(y)`` is made of operations that all threads share: with
+Snake's ``y + sin²(y)`` is computed by operations that all threads share: with
 ``t = y/π - floor(y/π)`` and ``s = t (1 - t)``, ``sin(πt)`` is ``s (a + b s + c s²)`` within 8e-6.
 """
 
@@ -43,9 +43,9 @@ def for_cpu(model: onnx.ModelProto) -> onnx.ModelProto:
 
 @dataclass(frozen=True)
 class _Extent:
-    """What tells sound from filling: a signal's last tile is filled up to four samples.
+    """What separates sound from filling: a signal's last tile is filled up to four samples.
 
-    Arguments:
+    Attributes:
         samples: names the number of its samples, shape (1,).
         mask: names the ones where it has samples, and zeros, shape (1, 4, 1, M).
     """
@@ -58,7 +58,7 @@ class _Rewriting:
     """Writes a generator again, node by node.
 
     What is computed in phases, or for each channel, keeps its name; what is brought into phases, or
-    given their axis, is `NAME_phased`; what is brought back is `NAME_joined`.
+    gets their axis, is `NAME_phased`; what is brought back is `NAME_joined`.
     """
 
     def __init__(self, model: onnx.ModelProto) -> None:

@@ -46,8 +46,8 @@ def for_cpu(model: onnx.ModelProto) -> onnx.ModelProto:
     stft = next((node for node in graph.nodes if node.op_type == "STFT"), None)
     if stft is None:
         raise ModelBuildError("prosody without an STFT of the harmonic source")
-    transposed, *parts = _taken_apart(graph, stft)
-    outputs = [part.output[0] for part in parts]
+    transposed, *gathers = _taken_apart(graph, stft)
+    outputs = [gather.output[0] for gather in gathers]
     for node in graph.nodes:
         if node is stft:
             _write_stft(writer, model, graph, stft, outputs)
@@ -63,17 +63,19 @@ def for_cpu(model: onnx.ModelProto) -> onnx.ModelProto:
 def _taken_apart(graph: Graph, stft: onnx.NodeProto) -> list[onnx.NodeProto]:
     """The nodes that transpose the spectrum, and take the real and the imaginary part out of it."""
     transposed = graph.consumer(stft.output[0], "Transpose")
-    gathers = graph.consumers(transposed.output[0], "Gather")
-    parts = sorted(gathers, key=lambda node: int(graph.constant(node.input[1])))
-    axes = [[item.i for item in node.attribute if item.name == "axis"] for node in parts]
+    gathers = sorted(
+        graph.consumers(transposed.output[0], "Gather"),
+        key=lambda node: int(graph.constant(node.input[1])),
+    )
+    axes = [[item.i for item in node.attribute if item.name == "axis"] for node in gathers]
     order = [list(item.ints) for item in transposed.attribute if item.name == "perm"]
     if (
-        [int(graph.constant(node.input[1])) for node in parts] != [0, 1]
+        [int(graph.constant(node.input[1])) for node in gathers] != [0, 1]
         or axes != [[3], [3]]
         or order != [[0, 2, 1, 3]]
     ):
         raise ModelBuildError(f"{stft.output[0]!r}: not taken apart as expected")
-    return [transposed, *parts]
+    return [transposed, *gathers]
 
 
 def _write_stft(
@@ -90,7 +92,7 @@ def _write_stft(
     frames = np.vstack([np.eye(size, dtype=np.float32), np.full((1, size), silence, np.float32)])
     spectra = _run_alone(model, graph, stft, frames)[:, 0]
     bins = spectra.shape[1]
-    # Real parts, then imaginary ones; shape (2 * bins, size + 1).
+    # Real values, then imaginary ones; shape (2 * bins, size + 1).
     responses = spectra.transpose(2, 1, 0).reshape(2 * bins, size + 1)
     unsure = np.full((1, bins, 1), _UNSURE, np.float32)
     unsure[:, [0, -1]] = _UNSURE_REAL

@@ -32,7 +32,7 @@ def dequantise(model: onnx.ModelProto) -> onnx.ModelProto:
     left as it was.
 
     Raises:
-        ModelBuildError: a quantised node stands in a pattern that is not known; its name is given.
+        ModelBuildError: a quantised node stands in a pattern that is not known; it is named.
     """
     result = onnx.ModelProto()
     result.CopyFrom(model)

@@ -9,7 +9,7 @@ algorithm of Toom and Cook; S. Winograd, "Arithmetic Complexity of Computations"
 neural nets https://arxiv.org/abs/1509.09308). A "multiplication" is a matrix here, channels out by
 channels in, applied at all times: a convolution with a group for each point. Evaluation and
 interpolation are small convolutions across the phases. A long filter with a dilation is cut into
-pieces of four taps, whose products add up within the grouped convolution: evaluated in one piece it
+sections of four taps, whose products add up within the grouped convolution: evaluated at once it
 would reach too far.
 
 More points mean larger rounding errors: 14 leave a convolution 91 dB of signal to noise, 10 leave
@@ -39,10 +39,10 @@ class FastConvolution:
     Input, values at the points, products and output have the shapes (B, 4, C, M),
     (B, points, C, M'), (B, points, C, M'') and (B, 4, C, M).
 
-    Arguments:
+    Attributes:
         evaluation: shape (points, 4, 1, width).
         evaluation_pads: zeros before and after the time axis.
-        products: shape (points * C, C, pieces), a group for each point.
+        products: shape (points * C, C, sections), a group for each point.
         products_bias: shape (points * C,).
         dilation: of `products`.
         interpolation: shape (4, points, 1, width).
@@ -67,15 +67,15 @@ class FastConvolution:
             dilation: odd, so that four outputs `dilation` samples apart are in four phases.
         """
         channels, _, taps = weight.shape
-        piece = PHASES if dilation > 1 and taps > 2 * PHASES else taps
-        pieces = -(-taps // piece)
-        padded = np.zeros((channels, channels, pieces * piece))
+        section_taps = PHASES if dilation > 1 and taps > 2 * PHASES else taps
+        sections = -(-taps // section_taps)
+        padded = np.zeros((channels, channels, sections * section_taps))
         padded[:, :, :taps] = weight
-        inputs, filters, outputs = toom_cook(PHASES, piece)
+        inputs, filters, outputs = toom_cook(PHASES, section_taps)
         points = len(inputs)
 
         # Output a of a tile m is sample (a * dilation + 4 m), input b is the sample
-        # ((b - taps // 2) * dilation + 4 m): divmod tells phase and tile of each.
+        # ((b - taps // 2) * dilation + 4 m): divmod gives phase and tile of each.
         places = [divmod((b - taps // 2) * dilation, PHASES) for b in range(points)]
         first = min(tile for tile, _ in places)
         last = max(tile for tile, _ in places)
@@ -89,15 +89,15 @@ class FastConvolution:
             interpolation[phase, :, 0, latest - tile] = outputs[a]
 
         products = np.einsum(
-            "pt,oiqt->poiq", filters, padded.reshape(channels, channels, pieces, piece)
+            "pt,oiqt->poiq", filters, padded.reshape(channels, channels, sections, section_taps)
         )
         # One to any power is one: what is added at the point 1 is added to all outputs.
         products_bias = np.zeros((points, channels))
         products_bias[_POINTS.index(Fraction(1))] = bias
         return cls(
             evaluation=evaluation,
-            evaluation_pads=(latest - first, dilation * (pieces - 1) + last),
-            products=products.reshape(points * channels, channels, pieces),
+            evaluation_pads=(latest - first, dilation * (sections - 1) + last),
+            products=products.reshape(points * channels, channels, sections),
             products_bias=products_bias.ravel(),
             dilation=dilation,
             interpolation=interpolation,

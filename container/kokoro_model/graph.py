@@ -1,4 +1,4 @@
-"""Find one's way in an ONNX graph, and cut a part out of it."""
+"""Find one's way in an ONNX graph, and cut a subgraph out of it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -79,14 +79,14 @@ class Graph:
                 reached.update(node.output)
         return reached
 
-    def needed_for(self, outputs: Iterable[str], given: Collection[str]) -> list[onnx.NodeProto]:
-        """The nodes, in the graph's order, that make `outputs` out of `given` and constants."""
-        needed = set(outputs) - set(given)
+    def needed_for(self, outputs: Iterable[str], inputs: Collection[str]) -> list[onnx.NodeProto]:
+        """The nodes, in the graph's order, that make `outputs` out of `inputs` and constants."""
+        needed = set(outputs) - set(inputs)
         nodes = []
         for node in reversed(self.nodes):
             if needed.intersection(node.output):
                 nodes.append(node)
-                needed.update(name for name in node.input if name not in given)
+                needed.update(name for name in node.input if name not in inputs)
         return nodes[::-1]
 
     def constants_of(self, nodes: Iterable[onnx.NodeProto]) -> list[onnx.TensorProto]:
@@ -119,7 +119,7 @@ class ModelWriter:
     """Collects the nodes and constants of a new model.
 
     Args:
-        opset_imports: those of the model the parts come from.
+        opset_imports: those of the model that nodes are copied from.
         ir_version: likewise.
     """
 

@@ -53,7 +53,7 @@ class OutputFile(_Strict):
 class Manifest(_Strict):
     """The content of `manifest.toml`.
 
-    Arguments:
+    Attributes:
         file: everything that may be fetched, over all sources.
         output: the graphs the conversion must arrive at, one for each source.
         layout: the version of what a build makes of them.
@@ -96,7 +96,7 @@ class BuiltFile(_Strict):
 class BuiltManifest(_Strict):
     """The content of a model directory's `manifest.json`.
 
-    Arguments:
+    Attributes:
         manifest_sha256: of the `manifest.toml` the build followed.
         versions: of the packages that did the conversion.
         inputs: what was fetched.
@@ -124,7 +124,7 @@ def load_manifest(path: Path = MANIFEST_PATH) -> Manifest:
         raise ModelBuildError(f"{path}: not TOML: {error}") from error
     except ValidationError as error:
         problems = "; ".join(
-            f"{'.'.join(str(part) for part in item['loc']) or 'manifest'}: {item['msg']}"
+            f"{'.'.join(str(key) for key in item['loc']) or 'manifest'}: {item['msg']}"
             for item in error.errors()
         )
         raise ModelBuildError(f"{path}: {problems}") from error
@@ -136,7 +136,7 @@ def manifest_sha256(path: Path = MANIFEST_PATH) -> str:
 
 
 def default_model_dir(source: SourceName = "packages") -> Path:
-    """Where `python -m kokoro_model` builds when it is not told.
+    """Where `python -m kokoro_model` builds by default.
 
     It is under ``$FIRST_SENTENCE_CACHE``, else ``$XDG_CACHE_HOME/first-sentence``, else
     ``~/.cache/first-sentence``, and named after the manifest's hash: a changed manifest is

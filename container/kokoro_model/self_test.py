@@ -44,7 +44,7 @@ _ORT_ERRORS = (
 class SpeechMeasures:
     """What `measure` finds in one utterance.
 
-    Arguments:
+    Attributes:
         duration_s: its length.
         peak: the largest sample, absolute, 1.0 is full scale.
         level_range_db: between the 10th and 90th percentile of the levels of its 25 ms frames,
@@ -77,10 +77,10 @@ def self_test(graph: Path, voice: Path, vocabulary: dict[str, int]) -> SpeechMea
     Raises:
         ModelBuildError: the graph does not run, or what it says is not like speech.
     """
-    return check_speech(synthesise(graph, voice, vocabulary))
+    return check_speech(synthesize(graph, voice, vocabulary))
 
 
-def synthesise(graph: Path, voice: Path, vocabulary: dict[str, int]) -> NDArray[np.float32]:
+def synthesize(graph: Path, voice: Path, vocabulary: dict[str, int]) -> NDArray[np.float32]:
     """`PHONEMES` as mono audio at `SAMPLE_RATE_HZ`, shape (samples,).
 
     Raises:
@@ -93,7 +93,7 @@ def synthesise(graph: Path, voice: Path, vocabulary: dict[str, int]) -> NDArray[
 def compare_split(
     graph: Path, split_files: dict[str, Path], voice: Path, vocabulary: dict[str, int]
 ) -> dict[str, float]:
-    """How close the parts of a split graph come to the whole one, on `PHONEMES`.
+    """How close the subgraphs of a split graph come to the whole one, on `PHONEMES`.
 
     Args:
         graph: the whole graph.
@@ -106,17 +106,17 @@ def compare_split(
         `split_snr_db` and `split_cpu_snr_db`: signal to noise, with the worse of two generators.
 
     Raises:
-        ModelBuildError: a part does not run, or one is less than `MIN_SPLIT_SNR_DB`.
+        ModelBuildError: a subgraph does not run, or one is less than `MIN_SPLIT_SNR_DB`.
     """
-    whole = synthesise(graph, voice, vocabulary)
+    whole = synthesize(graph, voice, vocabulary)
     found = {}
-    for device, name in (("", "the parts"), ("_cpu", "the parts for CPUs")):
+    for device, name in (("", "the subgraphs"), ("_cpu", "the subgraphs for CPUs")):
         prosody = _run(split_files[f"prosody{device}"], _inputs(voice, vocabulary))
-        given = {key: prosody[key] for key in ("features", "harmonics", "gain", "bias")}
-        exact = _run(split_files[f"generator_exact{device}"], given)
+        inputs = {key: prosody[key] for key in ("features", "harmonics", "gain", "bias")}
+        exact = _run(split_files[f"generator_exact{device}"], inputs)
         statistics = {key: exact[key] for key in ("mean", "variance")}
-        windowed = _run(split_files[f"generator{device}"], given | statistics)
-        snr_db = min(_snr_db(whole, parts["audio"].ravel()) for parts in (exact, windowed))
+        windowed = _run(split_files[f"generator{device}"], inputs | statistics)
+        snr_db = min(_snr_db(whole, outputs["audio"].ravel()) for outputs in (exact, windowed))
         # Written so that NaN fails.
         if not snr_db >= MIN_SPLIT_SNR_DB:
             raise ModelBuildError(
@@ -133,7 +133,7 @@ def _inputs(voice: Path, vocabulary: dict[str, int]) -> dict[str, NDArray[Any]]:
     tokens = [vocabulary[phoneme] for phoneme in PHONEMES]
     styles = np.fromfile(voice, "<f4").reshape(510, 1, 256)
     return {
-        # Kokoro expects a 0 at both ends, and the style made for this many phonemes.
+        # Kokoro expects a 0 at both ends, and the style for this many phonemes.
         "tokens": np.array([[0, *tokens, 0]], np.int64),
         "style": styles[len(tokens) - 1],
         "speed": np.ones(1, np.float32),

@@ -3,8 +3,8 @@
 *Prosody* (text encoder, durations, pitch, decoder) needs the whole sentence and is about a fifth
 of the work on a CPU. The *generator* (iSTFTNet, https://arxiv.org/abs/2203.02395) is local, but
 for its 44 adaptive instance norms, whose mean and variance are those of the whole sentence. It is
-written twice: `generator` takes them ready made and therefore decodes any window of frames,
-`generator_exact` computes them from what it is given and hands them out.
+written twice: `generator` takes them as inputs and therefore decodes any window of frames,
+`generator_exact` computes them from its input and hands them out.
 
 Cuts and norms are found by structure: an export of the same model with other names works.
 
@@ -37,10 +37,10 @@ class SplitModel:
     A frame is 25 ms, 600 samples. B is a batch, L tokens, T frames, N channels of all norms (9216
     in Kokoro-82M) and S channels with statistics (8448: three blocks share a norm's input).
 
-    Arguments:
+    Attributes:
         prosody: `tokens` int64 (1, L), `style` (1, 256), `speed` (1,) to `features` (1, 512, 2T),
             `harmonics` (1, 22, 120T + 1), `token_frames` int64 (L,), the predicted `energy` (2T,),
-            the logarithm of a magnitude, and the style's part of the norms, `gain` and `bias`
+            the logarithm of a magnitude, and the style's share in the norms, `gain` and `bias`
             (1, N, 1).
         generator: `features`, `harmonics`, `gain`, `bias`, `mean` and `variance` (B, S, 1) to
             `audio` (B, 600T).
@@ -92,7 +92,7 @@ def split(model: onnx.ModelProto) -> SplitModel:
 
 
 class _Cut:
-    """Where to cut, and the three models made of what is found there."""
+    """Where to cut, and the three models that are cut out there."""
 
     def __init__(self, model: onnx.ModelProto, graph: Graph) -> None:
         self._model = model
@@ -125,7 +125,7 @@ class _Cut:
             writer.add("Mul", [branch.gain, slope], [f"gain_{k}"])
             writer.add("Mul", [branch.bias, slope], [f"bias_{k}"])
         for name in ("gain", "bias"):
-            writer.add("Concat", _parts(name, self._branches), [name], axis=1)
+            writer.add("Concat", _numbered(name, self._branches), [name], axis=1)
         writer.add("Identity", [self._features], ["features"])
         writer.add("Identity", [self._harmonics], ["harmonics"])
         flat = writer.constant("flat", [-1], np.int64)
@@ -154,22 +154,22 @@ class _Cut:
         sizes = [len(branch.slope) for branch in self._branches]
         writer.constant("branch_channels", sizes, np.int64)
         for name in ("gain", "bias"):
-            parts = _parts(name, self._branches)
-            writer.add("Split", [name, "branch_channels"], parts, axis=1)
+            names = _numbered(name, self._branches)
+            writer.add("Split", [name, "branch_channels"], names, axis=1)
         if not exact:
             sizes = [len(norm.branches[0].slope) for norm in self._norms]
             writer.constant("norm_channels", sizes, np.int64)
             writer.add("Add", ["variance", "epsilon"], ["variance_epsilon"])
             writer.add("Sqrt", ["variance_epsilon"], ["deviation"])
             for name in ("mean", "deviation"):
-                writer.add("Split", [name, "norm_channels"], _parts(name, self._norms), axis=1)
+                writer.add("Split", [name, "norm_channels"], _numbered(name, self._norms), axis=1)
         self._write_body(writer, exact=exact)
         self._write_audio(writer)
         outputs: dict[str, tuple[int, Shape]] = {"audio": (TensorProto.FLOAT, ["B", "600T"])}
         inputs = self._described("B", "features", "harmonics", "gain", "bias")
         if exact:
             for name in ("mean", "variance"):
-                writer.add("Concat", _parts(name, self._norms), [name], axis=1)
+                writer.add("Concat", _numbered(name, self._norms), [name], axis=1)
             outputs |= self._described("B", "mean", "variance")
         else:
             inputs |= self._described("B", "mean", "variance")
@@ -221,11 +221,11 @@ class _Cut:
     def _write_body(self, writer: ModelWriter, *, exact: bool) -> None:
         """Everything from the two cuts to the input of the inverse STFT."""
         renamed = {self._features: "features", self._harmonics: "harmonics"}
-        given = {*renamed, *(branch.activated for branch in self._branches)}
+        inputs = {*renamed, *(branch.activated for branch in self._branches)}
         wanted = [self._inverse_stft.output[0], *(norm.source for norm in self._norms)]
         norm_of = {norm.source: norm for norm in self._norms}
         branch_of = {branch.conv.output[0]: branch for branch in self._branches}
-        for node in self._graph.needed_for(wanted, given):
+        for node in self._graph.needed_for(wanted, inputs):
             if (branch := branch_of.get(node.output[0])) is not None:
                 weight = self._graph.constant(node.input[1]) / branch.slope[None, :, None]
                 name = writer.constant(f"weight_{branch.index}", weight)
@@ -344,5 +344,5 @@ def _write_norm(writer: ModelWriter, norm: _Norm, *, exact: bool) -> None:
         writer.add("Add", [f"normed_{k}", f"square_{k}"], [f"activated_{k}"])
 
 
-def _parts(name: str, of: Sequence[_Branch] | Sequence[_Norm]) -> list[str]:
-    return [f"{name}_{part.index}" for part in of]
+def _numbered(name: str, of: Sequence[_Branch] | Sequence[_Norm]) -> list[str]:
+    return [f"{name}_{one.index}" for one in of]

@@ -6,11 +6,12 @@ import pytest
 
 from kokoro_calibration.collect import decode, jobs_for, projection, texts_sha256
 from kokoro_calibration.fit import errors_of
-from kokoro_voice.engine import Engine, Statistics
+from kokoro_voice.engine import Engine, NormStatistics
 from kokoro_voice.g2p import Pronouncer
-from kokoro_voice.norm_statistics import TABLE_PATH, StatisticsTable
-from kokoro_voice.onnx_graph import Stop
-from kokoro_voice.voices import LANGUAGES, Voices
+from kokoro_voice.languages import LANGUAGES
+from kokoro_voice.norm_statistics import TABLE_PATH, NormStatisticsTable
+from kokoro_voice.onnx_model import Cancellation
+from kokoro_voice.voices import Voices
 
 VOICE, NUMBER = "pf_dora", 15
 
@@ -22,7 +23,7 @@ def engine(model_dir: Path) -> Engine:
 
 def test_the_table_is_what_a_calibration_gives(model_dir: Path, engine: Engine) -> None:
     """A table of other texts, voices, norms or features than those of this code predicts badly."""
-    table = StatisticsTable.load(TABLE_PATH, engine.model_sha256)
+    table = NormStatisticsTable.load(TABLE_PATH, engine.model_sha256)
     said = table.provenance
     voices = Voices.in_directory(model_dir, VOICE)
     assert said.texts_sha256 == texts_sha256()
@@ -33,7 +34,9 @@ def test_the_table_is_what_a_calibration_gives(model_dir: Path, engine: Engine) 
     job = jobs[VOICE, NUMBER]
     phonemes = Pronouncer().phonemes(job.text, LANGUAGES[VOICE[0]])
     sample = decode(engine, job, phonemes, *projection())
-    prosody = engine.prosody(engine.known(phonemes), voices.resolve(VOICE), job.speed, Stop())
+    prosody = engine.prosody(
+        engine.known(phonemes), voices.resolve(VOICE), job.speed, Cancellation()
+    )
     predicted = table.predict(prosody, voices.resolve(VOICE))
     assert predicted is not None
     mean_error, variance_error_db = errors_of(predicted, sample)
@@ -41,5 +44,5 @@ def test_the_table_is_what_a_calibration_gives(model_dir: Path, engine: Engine) 
     assert mean_error <= said.mean_error
     assert variance_error_db <= said.variance_error_db
     # And what is measured is an error: it tells another sentence's statistics from this one's.
-    halved = Statistics(predicted.mean, predicted.variance / 2)
+    halved = NormStatistics(predicted.mean, predicted.variance / 2)
     assert errors_of(halved, sample)[1] > said.variance_error_p95_db

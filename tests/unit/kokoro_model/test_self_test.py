@@ -17,7 +17,7 @@ from kokoro_model.self_test import (
     check_speech,
     measure,
     self_test,
-    synthesise,
+    synthesize,
 )
 
 GRAPH = "kokoro-v1.0.fp32.onnx"
@@ -33,7 +33,7 @@ def vocabulary(model_dir: Path) -> dict[str, int]:
 @pytest.fixture(scope="module")
 def spoken(model_dir: Path) -> NDArray[np.float32]:
     voice = model_dir / "voices" / f"{VOICE}.bin"
-    return synthesise(model_dir / GRAPH, voice, vocabulary(model_dir))
+    return synthesize(model_dir / GRAPH, voice, vocabulary(model_dir))
 
 
 def syllables() -> NDArray[np.float64]:

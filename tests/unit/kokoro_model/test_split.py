@@ -1,4 +1,4 @@
-"""The parts of the graph together say what the whole graph says, in windows and in batches too."""
+"""The subgraphs together say what the whole graph says, in windows and in batches too."""
 
 import json
 from functools import partial
@@ -19,12 +19,12 @@ from kokoro_model.split import split
 Tensors = dict[str, NDArray[np.float32]]
 
 
-class Parts:
-    """The parts, run by name."""
+class Subgraphs:
+    """The subgraphs, run by name."""
 
     def __init__(self, model_dir: Path) -> None:
-        for part, name in build.SPLIT_FILES.items():
-            setattr(self, part, partial(self._run, onnxruntime.InferenceSession(model_dir / name)))
+        for key, name in build.SPLIT_FILES.items():
+            setattr(self, key, partial(self._run, onnxruntime.InferenceSession(model_dir / name)))
 
     @staticmethod
     def _run(session: onnxruntime.InferenceSession, inputs: Tensors) -> Tensors:
@@ -34,17 +34,17 @@ class Parts:
 
 
 @pytest.fixture(scope="module")
-def parts(model_dir: Path) -> Parts:
-    return Parts(model_dir)
+def subgraphs(model_dir: Path) -> Subgraphs:
+    return Subgraphs(model_dir)
 
 
 @pytest.fixture(scope="module")
-def sentence(parts: Parts, model_dir: Path) -> Tensors:
+def sentence(subgraphs: Subgraphs, model_dir: Path) -> Tensors:
     """Everything that the generators take and give for one sentence."""
     voice = model_dir / "voices" / f"{self_test.VOICE}.bin"
     vocabulary = json.loads((model_dir / "vocab.json").read_text("utf-8"))
-    prosody = parts.prosody(self_test._inputs(voice, vocabulary))
-    return prosody | parts.generator_exact(prosody)
+    prosody = subgraphs.prosody(self_test._inputs(voice, vocabulary))
+    return prosody | subgraphs.generator_exact(prosody)
 
 
 def window(sentence: Tensors, start: int, end: int) -> Tensors:
@@ -81,16 +81,16 @@ def test_durations_add_up_to_the_audio(sentence: Tensors) -> None:
 
 @pytest.mark.parametrize(("context", "least_db"), [(4, 90.0), (3, 50.0)])
 def test_a_window_equals_its_part_of_the_sentence(
-    parts: Parts, sentence: Tensors, context: int, least_db: float
+    subgraphs: Subgraphs, sentence: Tensors, context: int, least_db: float
 ) -> None:
     """A receptive field larger than the context would be heard at every join."""
     start, end = 40, 60
-    decoded = parts.generator(window(sentence, start - context, end + context))["audio"][0]
+    decoded = subgraphs.generator(window(sentence, start - context, end + context))["audio"][0]
     inside = decoded[600 * context : -600 * context]
     assert snr_db(sentence["audio"][0, 600 * start : 600 * end], inside) >= least_db
 
 
-def test_items_of_a_batch_do_not_mix(parts: Parts, sentence: Tensors) -> None:
+def test_items_of_a_batch_do_not_mix(subgraphs: Subgraphs, sentence: Tensors) -> None:
     """Windows of several sessions in one call: each must have its own statistics and style."""
     windows = [window(sentence, start, start + 24) for start in (20, 60)]
     windows[1] = windows[1] | {
@@ -98,10 +98,10 @@ def test_items_of_a_batch_do_not_mix(parts: Parts, sentence: Tensors) -> None:
         "mean": sentence["mean"] + 0.1,
         "variance": 1.2 * sentence["variance"],
     }
-    alone = [parts.generator(one)["audio"][0] for one in windows]
+    alone = [subgraphs.generator(one)["audio"][0] for one in windows]
     names = ("features", "harmonics", "gain", "bias", "mean", "variance")
     batch = {name: np.concatenate([one[name] for one in windows]) for name in names}
-    together = parts.generator(batch)["audio"]
+    together = subgraphs.generator(batch)["audio"]
     assert together.shape == (2, 24 * 600)
     for one, expected in zip(together, alone, strict=True):
         assert snr_db(expected, one) >= 90
@@ -109,26 +109,26 @@ def test_items_of_a_batch_do_not_mix(parts: Parts, sentence: Tensors) -> None:
 
 @pytest.mark.parametrize(("start", "end"), [(0, 21), (40, 60), (107, 130)])
 def test_the_generator_for_cpus_equals_the_other(
-    parts: Parts, sentence: Tensors, start: int, end: int
+    subgraphs: Subgraphs, sentence: Tensors, start: int, end: int
 ) -> None:
     """Its signals are filled up to whole tiles: what is filled up must not be heard at the ends."""
     for name in ("generator", "generator_exact"):
-        expected = getattr(parts, name)(window(sentence, start, end))
-        found = getattr(parts, f"{name}_cpu")(window(sentence, start, end))
+        expected = getattr(subgraphs, name)(window(sentence, start, end))
+        found = getattr(subgraphs, f"{name}_cpu")(window(sentence, start, end))
         assert snr_db(expected["audio"], found["audio"]) >= 75
         assert snr_db(expected["audio"][:, -600:], found["audio"][:, -600:]) >= 60
         for statistics in expected.keys() - {"audio"}:
             assert snr_db(expected[statistics], found[statistics]) >= 75
 
 
-def test_the_statistics_of_a_batch_do_not_mix(parts: Parts, sentence: Tensors) -> None:
+def test_the_statistics_of_a_batch_do_not_mix(subgraphs: Subgraphs, sentence: Tensors) -> None:
     """Means are taken over phases and time: one over sentences too would go unheard alone."""
     windows = [window(sentence, start, start + 24) for start in (20, 60)]
     names = ("features", "harmonics", "gain", "bias")
     batch = {name: np.concatenate([one[name] for one in windows]) for name in names}
-    together = parts.generator_exact_cpu(batch)
+    together = subgraphs.generator_exact_cpu(batch)
     for index, one in enumerate(windows):
-        alone = parts.generator_exact_cpu(one)
+        alone = subgraphs.generator_exact_cpu(one)
         for name, expected in alone.items():
             assert snr_db(expected[0], together[name][index]) >= 75
 
