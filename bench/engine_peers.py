@@ -137,25 +137,30 @@ class Ours:
     """The server's way from text to PCM, without the server around it."""
 
     def __init__(self, model_dir: Path, threads: int, granularity: Literal["window", "sentence"]):
+        from kokoro_server.engine_queue import EngineQueue
+        from kokoro_server.scheduler import Scheduler
         from kokoro_server.synthesis import Speech
+        from kokoro_voice.synthesizer import Synthesizer
         from kokoro_voice.voices import Voices
 
         self._granularity = granularity
         self._voice = Voices.in_directory(model_dir, VOICE).default
-        self._speech = Speech(model_dir, threads)
+        self._speech = Speech(Synthesizer(model_dir, threads), EngineQueue(Scheduler()))
 
     async def load(self) -> None:
-        """Load the model."""
-        await self._speech.load(self._voice, self._granularity)
+        """Warm the model up."""
+        await self._speech.warm_up(self._voice, self._granularity)
 
     async def pcm(self, text: str) -> AsyncGenerator[bytes]:
         """Speak ``text`` to a listener of its own."""
-        from kokoro_server.admission import Demand
-        from kokoro_server.scheduler import Listener
+        from kokoro_server.listener import Listener
+        from kokoro_server.utterance import SpeechRequest, Utterance
 
-        demand = Demand(Listener(), len(text), time.monotonic())
-        async for part in self._speech.speak(text, self._voice, 1.0, self._granularity, demand):
-            yield part.pcm
+        request = SpeechRequest("", text, self._voice, granularity=self._granularity)
+        utterance = Utterance(request, Listener(), time.monotonic())
+        utterance.begin(time.monotonic())
+        async for chunk in self._speech.speak(utterance):
+            yield chunk.pcm
 
 
 async def main(name: str, model_dir: Path, files: Path, threads: int) -> None:

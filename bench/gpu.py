@@ -29,10 +29,12 @@ from bench.engine import LENGTHS, ONE, THREE, built_model, spread
 from bench.playback import Chunk, first_sound_s
 from bench.publish import publish
 from bench.scheduling import WINDOWS
-from kokoro_server.admission import Demand
+from kokoro_server.engine_queue import EngineQueue
+from kokoro_server.listener import Listener
 from kokoro_server.messages import Granularity
-from kokoro_server.scheduler import Listener
+from kokoro_server.scheduler import Scheduler
 from kokoro_server.synthesis import Speech
+from kokoro_server.utterance import SpeechRequest, Utterance
 from kokoro_voice.audio import SAMPLE_RATE_HZ
 from kokoro_voice.engine import Engine, NormStatistics, Prosody, Window
 from kokoro_voice.onnx_model import Cancellation, ExecutionProvider, OnnxModel, Tensors
@@ -223,10 +225,12 @@ async def texts_table(speech: Speech, voice: Voice, sizes: Sizes) -> list[str]:
         for number in range(2 + sizes.rounds):
             for granularity in first_ms:
                 started_s = time.monotonic()
-                demand = Demand(Listener(), len(text), started_s)
+                request = SpeechRequest("", text, voice, granularity=granularity)
+                utterance = Utterance(request, Listener(), started_s)
+                utterance.begin(started_s)
                 chunks = [
-                    Chunk(time.monotonic(), np.frombuffer(part.pcm, "<i2").astype(np.float32))
-                    async for part in speech.speak(text, voice, 1.0, granularity, demand)
+                    Chunk(time.monotonic(), np.frombuffer(chunk.pcm, "<i2").astype(np.float32))
+                    async for chunk in speech.speak(utterance)
                 ]
                 audio_s = sum(len(chunk.samples) for chunk in chunks) / SAMPLE_RATE_HZ
                 if number >= 2:
@@ -286,8 +290,8 @@ async def measured(provider: str, sizes: Sizes) -> list[str]:
         return [*lines, ""]
     table = searches_table(model_dir, prosody, sizes, provider == "cuda")
     lines += ["", "Sentences of alternating lengths:", "", *table]
-    speech = Speech(model_dir, THREADS, device)
-    await speech.load(voice, "window")
+    speech = Speech(Synthesizer(model_dir, THREADS, device), EngineQueue(Scheduler()))
+    await speech.warm_up(voice, "window")
     lines += ["", "One listener:", "", *await texts_table(speech, voice, sizes)]
     await speech.close()
     table = await sessions_table(model_dir, device, sizes)
