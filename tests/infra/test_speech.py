@@ -82,7 +82,7 @@ def test_only_the_endpoint_has_a_name(synthesis: Synthesis) -> None:
 def test_the_container_takes_its_environment(synthesis: Synthesis) -> None:
     """Guards against a variable that the server refuses at the start: stuck in Creating."""
     environment = one(synthesis, MODEL)["Properties"]["PrimaryContainer"]["Environment"]
-    settings = ContainerSettings.from_env(environment, Path("/opt/model"))
+    settings = ContainerSettings.from_environment(environment, Path("/opt/model"))
     speech = synthesis.settings.speech
     assert settings.execution_provider == ("cuda" if speech.variant == "gpu" else "cpu")
     # Above the target of scaling, or it would never be reached.
