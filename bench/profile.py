@@ -125,56 +125,58 @@ def operators(model: Path, tensors: Tensors) -> list[tuple[str, float]]:
     return sorted(shares, key=lambda item: -item[1])
 
 
+def graph_rows(model_dir: Path, tensors: Tensors, audio_s: float) -> list[str]:
+    """Every graph on the whole sentence, as rows of a table."""
+    graphs = {
+        "the graph as it is published": "kokoro-v1.0.fp32.onnx",
+        "prosody as cut out": "prosody.onnx",
+        "prosody for CPUs": "prosody-cpu.onnx",
+        "generator as cut out, given statistics": "generator.onnx",
+        "generator for CPUs, given statistics": "generator-cpu.onnx",
+        "generator for CPUs, own statistics": "generator-exact-cpu.onnx",
+    }
+    sessions = {name: session(model_dir / file) for name, file in graphs.items()}
+    took_s = side_by_side({name: partial(run, model, tensors) for name, model in sessions.items()})
+    return [f"| {name} | {took / audio_s:.3f} |" for name, took in took_s.items()]
+
+
+def setting_rows(model_dir: Path, tensors: Tensors, audio_s: float) -> list[str]:
+    """The generator with several settings, on the sentence and on its first window, as rows."""
+    first = window(tensors, first_frames(tensors))
+    plain, for_cpu = model_dir / "generator.onnx", model_dir / "generator-cpu.onnx"
+    settings = {
+        "as cut out, 2 threads": session(plain),
+        "as cut out, 1 thread": session(plain, threads=1),
+        "for CPUs, 2 threads": session(for_cpu),
+        "for CPUs, 2 threads, spinning during a run": session(for_cpu, spinning=True),
+        "for CPUs, 2 threads, blocked layout (NCHWc)": session(for_cpu, blocked_layout=True),
+        "for CPUs, 1 thread": session(for_cpu, threads=1),
+        "for CPUs, 4 threads": session(for_cpu, threads=4),
+    }
+    took_s, first_s = (
+        side_by_side(
+            {name: lambda model=model, i=inputs: run(model, i) for name, model in settings.items()}
+        )
+        for inputs in (tensors, first)
+    )
+    return [
+        f"| {name} | {took / audio_s:.3f} | {first_s[name]:.3f} |" for name, took in took_s.items()
+    ]
+
+
 def report() -> str:
     """The results as Markdown."""
     model_dir = default_model_dir()
     tensors = sentence(model_dir)
-    frames = tensors["features"].shape[2] // 2
-    audio_s = frames * FRAME_S
-    whole, prosody_plain, prosody, plain, exact, given = (
-        model_dir / name
-        for name in (
-            "kokoro-v1.0.fp32.onnx",
-            "prosody.onnx",
-            "prosody-cpu.onnx",
-            "generator.onnx",
-            "generator-exact-cpu.onnx",
-            "generator-cpu.onnx",
-        )
-    )
-    first = window(tensors, first_frames(tensors))
-
-    graphs = {
-        "the graph as it is published": session(whole),
-        "prosody as cut out": session(prosody_plain),
-        "prosody for CPUs": session(prosody),
-        "generator as cut out, given statistics": session(plain),
-        "generator for CPUs, given statistics": session(given),
-        "generator for CPUs, own statistics": session(exact),
-    }
-    took_s = side_by_side({name: partial(run, model, tensors) for name, model in graphs.items()})
-    graph_rows = [f"| {name} | {took / audio_s:.3f} |" for name, took in took_s.items()]
-
-    settings = {
-        "as cut out, 2 threads": session(plain),
-        "as cut out, 1 thread": session(plain, threads=1),
-        "for CPUs, 2 threads": session(given),
-        "for CPUs, 2 threads, spinning during a run": session(given, spinning=True),
-        "for CPUs, 2 threads, blocked layout (NCHWc)": session(given, blocked_layout=True),
-        "for CPUs, 1 thread": session(given, threads=1),
-        "for CPUs, 4 threads": session(given, threads=4),
-    }
-    took_s = side_by_side({name: partial(run, model, tensors) for name, model in settings.items()})
-    first_s = side_by_side({name: partial(run, model, first) for name, model in settings.items()})
-    setting_rows = [
-        f"| {name} | {took / audio_s:.3f} | {first_s[name]:.3f} |" for name, took in took_s.items()
-    ]
-
+    audio_s = tensors["features"].shape[2] // 2 * FRAME_S
+    graphs = graph_rows(model_dir, tensors, audio_s)
+    settings = setting_rows(model_dir, tensors, audio_s)
     matrix = np.random.default_rng(0).normal(size=(2048, 2048)).astype(np.float32)
     product_s = side_by_side({"product": lambda: matrix @ matrix})["product"]
 
-    def table(model: Path) -> str:
-        return ", ".join(f"{name} {share:.1%}" for name, share in operators(model, tensors)[:7])
+    def table(file: str) -> str:
+        shares = operators(model_dir / file, tensors)[:7]
+        return ", ".join(f"{name} {share:.1%}" for name, share in shares)
 
     return "\n".join(
         [
@@ -186,19 +188,19 @@ def report() -> str:
             "",
             "| graph, 2 threads | seconds of work for a second of audio |",
             "| --- | --- |",
-            *graph_rows,
+            *graphs,
             "",
             "| generator | seconds of work for a second of audio | first window, s |",
             "| --- | --- | --- |",
-            *setting_rows,
+            *settings,
             "",
             "Operators, one thread, share of the time:",
             "",
-            f"- as published: {table(whole)}",
-            f"- prosody as cut out: {table(prosody_plain)}",
-            f"- prosody for CPUs: {table(prosody)}",
-            f"- generator as cut out: {table(plain)}",
-            f"- generator for CPUs: {table(given)}",
+            f"- as published: {table('kokoro-v1.0.fp32.onnx')}",
+            f"- prosody as cut out: {table('prosody.onnx')}",
+            f"- prosody for CPUs: {table('prosody-cpu.onnx')}",
+            f"- generator as cut out: {table('generator.onnx')}",
+            f"- generator for CPUs: {table('generator-cpu.onnx')}",
             "",
             f"Matrix products, which convolutions are, run at {2 * 2048**3 / product_s / 1e9:.0f} "
             "GFLOP/s here in NumPy (all its threads).",

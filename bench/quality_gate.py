@@ -10,7 +10,7 @@ import numpy as np
 class Measured:
     """How far one utterance in windows is from the whole. See `bench.speech_distance`.
 
-    Arguments:
+    Attributes:
         voice, language, text, speed: who said what, and how fast.
         duration_s: how long it is.
         mel_db: distance of the mel spectra.

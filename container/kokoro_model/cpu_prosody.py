@@ -124,12 +124,18 @@ def _write_stft(
     ):
         writer.constant(name, integers, np.int64)
 
-    add = writer.add
-    add("Sub", [signal, "silence"], ["sound"])
-    add("Unsqueeze", ["sound", "axis_1"], ["sound_channel"])
+    writer.add("Sub", [signal, "silence"], ["sound"])
+    writer.add("Unsqueeze", ["sound", "axis_1"], ["sound_channel"])
     inputs = ["sound_channel", "stft_filters", "stft_of_silence"]
-    add("Conv", inputs, ["estimated"], strides=[step])
+    writer.add("Conv", inputs, ["estimated"], strides=[step])
+    _write_is_asked(writer)
+    _write_asked_frames(writer, signal, window, size_name)
+    writer.add("Split", ["spectrum", "stft_bins"], outputs, axis=1)
 
+
+def _write_is_asked(writer: ModelWriter) -> None:
+    """Which frames of `estimated` the STFT is asked for: `is_asked`."""
+    add = writer.add
     # The phase jumps at the negative real numbers: a bin is sure if it is off them.
     add("Split", ["estimated", "stft_bins"], ["estimated_real", "estimated_imaginary"], axis=1)
     add("Abs", ["estimated_imaginary"], ["estimated_height"])
@@ -143,6 +149,10 @@ def _write_stft(
     add("Greater", ["far_off_silence", "nearly_silent"], ["is_sound"])
     add("And", ["is_unsure", "is_sound"], ["is_asked"])
 
+
+def _write_asked_frames(writer: ModelWriter, signal: str, window: str, size_name: str) -> None:
+    """`spectrum`: `estimated`, but what the STFT computes for the frames that it is asked for."""
+    add = writer.add
     # The STFT of the frames that are asked for, put side by side; at least of one.
     add("NonZero", ["is_asked"], ["asked_places"])
     add("Squeeze", ["asked_places", "axis_0"], ["asked_or_none"])
@@ -159,7 +169,6 @@ def _write_stft(
     add("Expand", ["asked", "for_each_channel"], ["asked_everywhere"])
     inputs = ["estimated", "asked_everywhere", "asked_channels"]
     add("ScatterElements", inputs, ["spectrum"], axis=2)
-    add("Split", ["spectrum", "stft_bins"], outputs, axis=1)
 
 
 def _silence(model: onnx.ModelProto, graph: Graph, signal: str) -> np.float32:
