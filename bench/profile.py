@@ -154,9 +154,7 @@ def setting_rows(model_dir: Path, tensors: Tensors, audio_s: float) -> list[str]
         "for CPUs, 4 threads": session(for_cpu, threads=4),
     }
     took_s, first_s = (
-        side_by_side(
-            {name: lambda model=model, i=inputs: run(model, i) for name, model in settings.items()}
-        )
+        side_by_side({name: partial(run, model, inputs) for name, model in settings.items()})
         for inputs in (tensors, first)
     )
     return [
