@@ -11,6 +11,7 @@ hears in the whole. Ends with 1 if anything is outside the limits.
 """
 
 import argparse
+import multiprocessing
 import sys
 import time
 import tomllib
@@ -222,7 +223,11 @@ def measure_all(
     planned: Sequence[Utterance], model_dir: Path, processes: int
 ) -> Iterator[Measured]:
     """Measure every utterance, in order, on `processes` cores."""
-    with ProcessPoolExecutor(processes, initializer=_start, initargs=(model_dir,)) as pool:
+    # Not forked: a recognizer that the parent has loaded would hang in its children.
+    pool = ProcessPoolExecutor(
+        processes, multiprocessing.get_context("spawn"), initializer=_start, initargs=(model_dir,)
+    )
+    with pool:
         yield from pool.map(_measure, planned)
 
 
