@@ -40,7 +40,7 @@ class Peer(NamedTuple):
     licence: str
     remark: str
     cuts_sentences: bool = False
-    """Whether it speaks parts of a sentence as if each were one."""
+    """Whether it speaks phrases of a sentence as if each were a sentence."""
 
     @property
     def package(self) -> str:

@@ -12,7 +12,7 @@ AUDIBLE_DB = -40.0
 
 
 class Chunk(NamedTuple):
-    """A piece of an utterance: when it arrived, in seconds, and its samples, 24 kHz, shape (n,)."""
+    """A chunk of an utterance: when it arrived, in seconds, and its samples, 24 kHz, shape (n,)."""
 
     at_s: float
     samples: npt.NDArray[np.float32]
