@@ -34,7 +34,7 @@ class ImageError(AssertionError):
 class Server:
     """A server that runs in a container.
 
-    Arguments:
+    Args:
         address: ``http://host:port``.
         process: of ``buildah run``, whose last descendant is the server.
     """

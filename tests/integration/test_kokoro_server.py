@@ -555,7 +555,7 @@ async def test_every_utterance_is_a_line_of_metrics(model_dir: Path, tmp_path: P
 
 
 def test_without_a_gpu_the_gpu_image_does_not_start(model_dir: Path) -> None:
-    """Guards against an expensive instance that synthesises on its CPU and looks healthy."""
+    """Guards against an expensive instance that synthesizes on its CPU and looks healthy."""
     result = subprocess.run(
         [sys.executable, "-m", "kokoro_server", "serve", "--host", "127.0.0.1", "--port", "0"],
         cwd=CONTAINER,

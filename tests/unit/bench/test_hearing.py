@@ -66,7 +66,7 @@ def test_only_silence_between_sounds_counts() -> None:
 
 
 def test_noise_below_the_threshold_is_silence() -> None:
-    """Synthesised pauses are not digital zero: at -46 dB a gap must still be found."""
+    """Synthesized pauses are not digital zero: at -46 dB a gap must still be found."""
     audio = np.concatenate([tone(0.5), tone(1.2, amplitude=0.0025), tone(0.5)])
     assert longest_silence_s(audio, RATE_HZ) == pytest.approx(1.2, abs=0.03)
 

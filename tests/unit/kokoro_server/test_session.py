@@ -471,7 +471,7 @@ def test_what_is_complete_may_still_be_cancelled_while_its_audio_waits() -> None
 
 
 def test_a_lost_connection_leaves_nothing_to_do() -> None:
-    """Guards against synthesising for a client that has vanished."""
+    """Guards against synthesizing for a client that has vanished."""
     counters = Counters()
     session = new_session(counters)
     tell(session, text="One.")
