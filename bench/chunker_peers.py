@@ -150,12 +150,7 @@ def pipecat(language: str) -> Chunker:
 
 
 CHUNKERS: dict[str, Callable[[str], Chunker]] = {
-    "ours": ours,
-    "stream2sentence": stream2sentence,
-    "sentencex": sentencex,
-    "pysbd": pysbd,
-    "blingfire": blingfire,
-    "pipecat": pipecat,
+    make.__name__: make for make in (ours, stream2sentence, sentencex, pysbd, blingfire, pipecat)
 }
 
 
