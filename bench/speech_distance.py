@@ -10,10 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kokoro_voice.audio import SAMPLE_RATE_HZ
+
 Audio = NDArray[np.floating]
 _Spectra = NDArray[np.float64]
 
-SAMPLE_RATE_HZ = 24_000
 ACTIVE_RANGE_DB = 40.0
 """What is quieter than the loudest part by more than this is silence: not compared."""
 _FLOOR_DB = -70.0
