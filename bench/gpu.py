@@ -34,7 +34,7 @@ from kokoro_server.messages import Granularity
 from kokoro_server.scheduler import Scheduler
 from kokoro_server.synthesis import Speech
 from kokoro_server.utterance import SpeechRequest, Utterance
-from kokoro_voice.engine import Engine, NormStatistics, Prosody, Window, generator_inputs
+from kokoro_voice.engine import Engine, Prosody, Window, generator_inputs
 from kokoro_voice.onnx_model import Cancellation, ExecutionProvider, OnnxModel, Tensors
 from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.text import Segment
@@ -64,13 +64,6 @@ SMALL = Sizes(1, LENGTHS[:2], (1, 2), (24,), (60, 90), (1, 2), 10.0)
 
 
 # -- One call --------------------------------------------------------------------------------
-
-
-class Sentence(NamedTuple):
-    """What the generator starts from."""
-
-    prosody: Prosody
-    norm_statistics: NormStatistics
 
 
 @dataclass(frozen=True)
@@ -161,12 +154,13 @@ def subgraphs_line(engine: Engine, phonemes: str, voice: Voice, sizes: Sizes) ->
     )
 
 
-def batches_table(engine: Engine, sentence: Sentence, sizes: Sizes) -> str:
+def batches_table(engine: Engine, prosody: Prosody, sizes: Sizes) -> str:
     """The generator on batches of windows of one length."""
     rows = []
+    _, exact = engine.whole(prosody, Cancellation())
     for frames in sizes.windows_frames:
         for batch in sizes.batches:
-            windows = [Window(*sentence, 8, 8 + frames)] * batch
+            windows = [Window(prosody, exact, 8, 8 + frames)] * batch
             taken_ms = times_ms(partial(engine.windows, windows, Cancellation()), sizes.rounds)
             speed = 1000 * batch * frames * FRAME_S / statistics.median(taken_ms)
             rows.append(f"{frames} | {batch} | {spread(taken_ms)} | {speed:.0f}")
@@ -269,12 +263,11 @@ async def measured(provider: str, sizes: Sizes) -> list[str]:
     (pronounced,) = synthesizer.pronounce(Segment(LENGTHS[-1], 0.0), voice)
     phonemes = pronounced.phonemes
     prosody = engine.prosody(phonemes, voice, 1.0, Cancellation())
-    sentence = Sentence(prosody, engine.whole(prosody, Cancellation())[1])
     paragraphs = [
         f"## {provider}",
         subgraphs_line(engine, phonemes, voice, sizes),
         "The generator, windows in one run:",
-        batches_table(engine, sentence, sizes),
+        batches_table(engine, prosody, sizes),
     ]
     if provider == CUDA_GRAPHS:
         return paragraphs
