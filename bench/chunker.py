@@ -12,7 +12,6 @@ Three questions, three sources of text:
 - *Fast, whatever the text?* Ten texts, five sizes, CPU time.
 """
 
-import argparse
 import ast
 import importlib.util
 import json
@@ -23,13 +22,15 @@ import re
 import subprocess
 import sys
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterator
 from datetime import date
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from bench.environments import ROOT, environment
-from bench.publish import publish
+from bench.report import argument_parser, document, publish, table
 
 CASES = ROOT / "tests" / "unit" / "voice_agent" / "sentences" / "chunker_cases.json"
 PEERS = {
@@ -52,14 +53,7 @@ def answers(name: str, jobs: list[dict[str, Any]]) -> list[Any]:
     """Let chunker ``name`` do ``jobs`` in its environment."""
     python = Path(sys.executable) if name == "ours" else environment(name, PEERS[name])
     done = subprocess.run(
-        [
-            str(python),
-            "-P",
-            "-W",
-            "ignore",
-            str(Path(__file__).with_name("chunker_peers.py")),
-            name,
-        ],
+        [python, "-P", "-W", "ignore", Path(__file__).with_name("chunker_peers.py"), name],
         input=json.dumps(jobs),
         env=os.environ | {"PYTHONPATH": str(ROOT / "agent")},
         stdout=subprocess.PIPE,
@@ -97,7 +91,7 @@ def fragments(text: str) -> dict[str, list[str]]:
 def corpus() -> dict[str, list[list[str]]]:
     """Return the texts of each language, each a list of its sentences."""
     python = environment("corpus", CORPUS)
-    command = [str(python), str(Path(__file__).with_name("chunker_corpus.py"))]
+    command = [python, Path(__file__).with_name("chunker_corpus.py")]
     sources = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     texts = {}
     for code, source in sources.items():
@@ -161,26 +155,17 @@ def bare(text: str) -> str:
 
 def ends(sentences: list[str]) -> list[int]:
     """Return after how many characters, white space apart, each sentence ends."""
-    total, found = 0, []
-    for sentence in sentences:
-        total += len(bare(sentence))
-        found.append(total)
-    return found
+    return list(accumulate(len(bare(sentence)) for sentence in sentences))
 
 
 def delays(parts: list[str], sentences: list[str], chunks: list[list[Any]]) -> list[int]:
     """Return how many fragments late each rightly found sentence came out."""
-    fed, total = [], 0
-    for part in parts:
-        total += len(bare(part))
-        fed.append(total)
-    wanted = set(ends(sentences))
-    found, total = [], 0
-    for text, index in chunks:
-        total += len(bare(text))
-        if total in wanted and index is not None:
-            found.append(index - next(n for n, count in enumerate(fed) if count >= total))
-    return found
+    fed, wanted = ends(parts), set(ends(sentences))
+    return [
+        index - bisect_left(fed, end)
+        for end, (_, index) in zip(ends([text for text, _ in chunks]), chunks, strict=True)
+        if end in wanted and index is not None
+    ]
 
 
 def cases_score(name: str, cases: list[dict[str, Any]]) -> dict[str, Any]:
@@ -264,64 +249,60 @@ def report(
     results: dict[str, dict[str, Any]], cases: int, texts: dict[str, list[list[str]]]
 ) -> str:
     """Return the tables in Markdown."""
-    lines = [
-        "# Sentence chunkers, side by side",
-        "",
-        f"`python -m bench.chunker`, {date.today().isoformat()}. Each in its own environment.",
-        "",
-        f"**{cases} cases, five fragmentations** (characters, tokens, 3-5, 8-40, whole). Exact:",
-        "right in all five. Delay: tokens after the one that ends the sentence. Growth: the power",
-        "of the size that CPU time grows with, on the worst of ten texts up to 64,000 characters",
-        f"fed four at a time; infinite: 8,000 took over {SPEED_LIMIT_S:.0f} s.",
-        "",
-        "| chunker | exact % | invariant % | lossless % | false / missed | delay, tokens "
-        "| growth, on | prose, MB/s |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    rows = []
     for name, result in results.items():
         score, speed = result["cases"], result["speed"]
         title = "**ours**" if name == "ours" else PEERS[name][0].replace("==", " ")
-        lines.append(
-            f"| {title} | {score['exact']:.0f} | {score['invariant']:.0f} "
+        rows.append(
+            f"{title} | {score['exact']:.0f} | {score['invariant']:.0f} "
             f"| {score['lossless']:.0f} | {score['false']} / {score['missed']} "
             f"| {score['delay']:.2f} "
-            f"| {speed['growth']:.2f}, {speed['worst']} | {speed['mb_s']:.2f} |"
+            f"| {speed['growth']:.2f}, {speed['worst']} | {speed['mb_s']:.2f}"
         )
-    lines += [
-        "",
-        "Ours was written against these cases; they show what it promises, not how it does on",
-        "text it was not written for. The next table does:",
-        "",
-        "**F1, %, on sentences that packages ship**: dialogs of chatterbot-corpus (those with one",
-        "stop, at their end), Django's translations of one-sentence messages, spaCy's examples;",
-        f"{SENTENCES_PER_TEXT} to a text, as tokens. Neighbours do not belong together, and some",
-        "begin in lower case. Some errors of ours that this text showed were mended, so it is not",
-        "unseen, either; no word or name in the rules comes from it.",
-        "",
-        "| chunker | " + " | ".join(LANGUAGES) + " |",
-        "| --- |" + " --- |" * len(LANGUAGES),
-        "| *sentences* | "
-        + " | ".join(str(sum(map(len, texts[code]))) for code in LANGUAGES)
-        + " |",
+    f1 = {name: result["corpus"] for name, result in results.items()}
+    f1_rows = [
+        " | ".join(
+            ["**ours**" if name == "ours" else name, *(f"{of[code]:.1f}" for code in LANGUAGES)]
+        )
+        for name, of in f1.items()
     ]
-    for name, result in results.items():
-        title = "**ours**" if name == "ours" else name
-        scores = " | ".join(f"{result['corpus'][code]:.1f}" for code in LANGUAGES)
-        lines.append(f"| {title} | {scores} |")
+    best = {code: max(of[code] for of in f1.values()) for code in LANGUAGES}
     behind = [
-        f"{code} ({results['ours']['corpus'][code]:.1f} against {best:.1f})"
+        f"{code} ({f1['ours'][code]:.1f} against {best[code]:.1f})"
         for code in LANGUAGES
-        if results["ours"]["corpus"][code]
-        < (best := max(result["corpus"][code] for result in results.values())) - 0.05
+        if f1["ours"][code] < best[code] - 0.05
     ]
-    lines += ["", f"Behind the best peer: {', '.join(behind) if behind else 'nowhere'}.", ""]
-    return "\n".join(lines)
+    sentences = [str(sum(map(len, texts[code]))) for code in LANGUAGES]
+    return document(
+        "# Sentence chunkers, side by side",
+        f"`python -m bench.chunker`, {date.today()}. Each in its own environment.",
+        f"**{cases} cases, five fragmentations** (characters, tokens, 3-5, 8-40, whole). Exact:\n"
+        "right in all five. Delay: tokens after the one that ends the sentence. Growth: the power\n"
+        "of the size that CPU time grows with, on the worst of ten texts up to 64,000 characters\n"
+        f"fed four at a time; infinite: 8,000 took over {SPEED_LIMIT_S:.0f} s.",
+        table(
+            "chunker | exact % | invariant % | lossless % | false / missed | delay, tokens "
+            "| growth, on | prose, MB/s",
+            rows,
+        ),
+        "Ours was written against these cases; they show what it promises, not how it does on\n"
+        "text it was not written for. The next table does:",
+        "**F1, %, on sentences that packages ship**: dialogs of chatterbot-corpus (those with one\n"
+        "stop, at their end), Django's translations of one-sentence messages, spaCy's examples;\n"
+        f"{SENTENCES_PER_TEXT} to a text, as tokens. Neighbours do not belong together, and some\n"
+        "begin in lower case. Some errors of ours that this text showed were mended, so it is not\n"
+        "unseen, either; no word or name in the rules comes from it.",
+        table(
+            " | ".join(["chunker", *LANGUAGES]),
+            [" | ".join(["*sentences*", *sentences]), *f1_rows],
+        ),
+        f"Behind the best peer: {', '.join(behind) or 'nowhere'}.",
+    )
 
 
 def main() -> None:
     """Measure, print and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--out", type=Path, help="write the report to this file, too")
+    parser = argument_parser("chunker", __doc__)
     parser.add_argument("--only", nargs="+", choices=PEERS, help="these peers alone")
     arguments = parser.parse_args()
     cases = json.loads(CASES.read_text(encoding="utf-8"))
@@ -335,8 +316,7 @@ def main() -> None:
             "corpus": corpus_score(name, texts),
             "speed": speed_score(name, speed),
         }
-    text = report(results, len(cases), texts)
-    publish(text, arguments.out)
+    publish(report(results, len(cases), texts), arguments.out)
 
 
 if __name__ == "__main__":

@@ -12,62 +12,51 @@ instead: its result is the list of ``[characters, seconds]`` for growing beginni
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 FRAGMENT_CHARS = 4
 SIZES = (4000, 8000, 16000, 32000, 64000)
 
 
-class Chunker(Protocol):
+class Chunker(NamedTuple):
     """What the benchmark needs of a chunker."""
 
-    def feed(self, fragment: str) -> Iterable[str]:
-        """Take a fragment, return the sentences it completes."""
+    feed: Callable[[str], list[str]]
+    """Take a fragment, return the sentences it completes."""
+    finish: Callable[[], list[str]]
+    """Return what is left."""
 
-    def finish(self) -> Iterable[str]:
-        """Return what is left."""
 
+def resplitting(split: Callable[[str], list[str]]) -> Chunker:
+    """Make a splitter of whole texts a stream: split what is held again with each fragment.
 
-class Resplit:
-    """A splitter of whole texts as a stream: split what is held again with each fragment.
-
-    All but the last piece come out, as integrations of such splitters commonly do it.
+    All but the last sentence come out, as integrations of such splitters commonly do it.
     """
+    held = ""
 
-    def __init__(self, split: Callable[[str], list[str]]) -> None:
-        self._split = split
-        self._held = ""
-
-    def feed(self, fragment: str) -> list[str]:
-        """Split all that is held and keep the last piece."""
-        self._held += fragment
-        done = [piece for piece in self._split(self._held) if piece.strip()][:-1]
+    def feed(fragment: str) -> list[str]:
+        nonlocal held
+        held += fragment
+        done = [sentence for sentence in split(held) if sentence.strip()][:-1]
         position = 0
-        for piece in done:
-            found = self._held.find(piece.strip(), position)
+        for sentence in done:
+            found = held.find(sentence.strip(), position)
             if found < 0:  # the splitter rewrote the text: it cannot be cut safely yet
                 return []
-            position = found + len(piece.strip())
-        self._held = self._held[position:]
+            position = found + len(sentence.strip())
+        held = held[position:]
         return done
 
-    def finish(self) -> list[str]:
-        """Split what is held for the last time."""
-        held, self._held = self._held, ""
-        return self._split(held) if held.strip() else []
+    return Chunker(feed, lambda: split(held) if held.strip() else [])
 
 
 def ours(language: str) -> Chunker:
     """Return this project's chunker."""
     from voice_agent.sentences.chunker import IncrementalSentenceChunker
 
-    class Ours(IncrementalSentenceChunker):
-        def finish(self) -> list[str]:
-            rest = self.flush()
-            return [] if rest is None else [rest]
-
-    return Ours(language)
+    chunker = IncrementalSentenceChunker(language)
+    return Chunker(chunker.feed, lambda: [rest] if (rest := chunker.flush()) else [])
 
 
 def stream2sentence(language: str) -> Chunker:
@@ -81,22 +70,18 @@ def stream2sentence(language: str) -> Chunker:
         auto_context=True,
     )
 
-    class Stream:
-        def feed(self, fragment: str) -> list[str]:
-            splitter.add(fragment)
-            return list(splitter.stream())
+    def feed(fragment: str) -> list[str]:
+        splitter.add(fragment)
+        return list(splitter.stream())
 
-        def finish(self) -> list[str]:
-            return list(splitter.flush())
-
-    return Stream()
+    return Chunker(feed, lambda: list(splitter.flush()))
 
 
 def sentencex(language: str) -> Chunker:
     """Return sentencex, split anew at each fragment."""
     from sentencex import segment
 
-    return Resplit(lambda text: list(segment(language, text)))
+    return resplitting(lambda text: list(segment(language, text)))
 
 
 def pysbd(language: str) -> Chunker:
@@ -105,7 +90,7 @@ def pysbd(language: str) -> Chunker:
 
     known = language in package.languages.LANGUAGE_CODES
     segmenter = package.Segmenter(language=language if known else "en", clean=False)
-    return Resplit(segmenter.segment)
+    return resplitting(segmenter.segment)
 
 
 def blingfire(language: str) -> Chunker:
@@ -116,7 +101,7 @@ def blingfire(language: str) -> Chunker:
         _, offsets = text_to_sentences_and_offsets(text)
         return [text[start:end] for start, end in offsets]
 
-    return Resplit(split)
+    return resplitting(split)
 
 
 def pipecat(language: str) -> Chunker:
@@ -132,30 +117,18 @@ def pipecat(language: str) -> Chunker:
             return list(stop.value)
         raise RuntimeError("the aggregator suspended")
 
-    class Aggregator:
-        def feed(self, fragment: str) -> list[str]:
-            async def aggregate() -> list[str]:
-                return [part.text async for part in aggregator.aggregate(fragment)]
+    async def aggregate(fragment: str) -> list[str]:
+        return [part.text async for part in aggregator.aggregate(fragment)]
 
-            return result(aggregate())
+    async def flush() -> list[str]:
+        part = await aggregator.flush()
+        return [part.text] if part else []
 
-        def finish(self) -> list[str]:
-            async def flush() -> list[str]:
-                part = await aggregator.flush()
-                return [part.text] if part else []
-
-            return result(flush())
-
-    return Aggregator()
+    return Chunker(lambda fragment: result(aggregate(fragment)), lambda: result(flush()))
 
 
 CHUNKERS: dict[str, Callable[[str], Chunker]] = {
-    "ours": ours,
-    "stream2sentence": stream2sentence,
-    "sentencex": sentencex,
-    "pysbd": pysbd,
-    "blingfire": blingfire,
-    "pipecat": pipecat,
+    make.__name__: make for make in (ours, stream2sentence, sentencex, pysbd, blingfire, pipecat)
 }
 
 

@@ -8,12 +8,9 @@ threads and our trimmer. They take turns, text by text and round by round, so th
 machine's speed reaches all alike.
 """
 
-import argparse
 import base64
 import json
 import os
-import platform
-import re
 import statistics
 import subprocess
 import sys
@@ -26,8 +23,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from bench.environments import CACHE, ROOT, environment
-from bench.playback import SAMPLE_RATE_HZ, Chunk, first_sound_s, underrun_s
-from bench.publish import publish
+from bench.playback import Chunk, duration_s, first_sound_s, underrun_s
+from bench.report import argument_parser, document, machine, publish, spread, table
 
 THREADS = 2
 OURS = {"window": "ours, windows", "sentence": "ours, whole sentences"}
@@ -143,15 +140,12 @@ class Worker:
         """
         assert self._process.stdin is not None
         print(json.dumps(text), file=self._process.stdin, flush=True)
-        chunks = [
-            Chunk(at_s, np.frombuffer(base64.b64decode(pcm), "<i2").astype(np.float32))
-            for at_s, pcm in self._reply()
-        ]
+        chunks = [Chunk.of_pcm(at_s, base64.b64decode(pcm)) for at_s, pcm in self._reply()]
         return Take(
             first_sound_s=first_sound_s(chunks),
             total_s=chunks[-1].at_s,
             underrun_s=underrun_s(chunks),
-            audio_s=sum(len(chunk.samples) for chunk in chunks) / SAMPLE_RATE_HZ,
+            audio_s=duration_s(chunks),
         )
 
     def _reply(self) -> Any:
@@ -209,65 +203,52 @@ def built_model() -> Path:
 # -- Report ----------------------------------------------------------------------------------
 
 
-def spread(values: list[float]) -> str:
-    """Median (minimum – maximum)."""
-    return f"{statistics.median(values):.2f} ({min(values):.2f} – {max(values):.2f})"
-
-
 def ratios(over: list[Take], under: list[Take], value: Callable[[Take], float]) -> list[float]:
     """The ratio of ``value`` in each round."""
     return [value(a) / value(b) for a, b in zip(over, under, strict=True)]
 
 
-def machine() -> str:
-    """The processor's name and how many cores of it there are."""
-    cpuinfo = Path("/proc/cpuinfo")
-    names = re.findall(r"model name\s*: (.*)", cpuinfo.read_text() if cpuinfo.exists() else "")
-    model = names[0] if names else platform.processor()
-    return f"{os.cpu_count()} cores of {model}, no GPU"
-
-
-def peers_table(takes: Takes, peers: list[str], text: str) -> list[str]:
+def peers_table(takes: Takes, peers: list[str], text: str) -> str:
     """One text: how soon, how long, and how much sooner ours is."""
-    lines = [
-        "| engine | first sound, s | ours sooner by | total, s | real-time factor "
-        "| underrun, s | audio, s |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    rows = []
     ours = takes["window", text]
     for name in (*OURS, *peers):
         of = takes[name, text]
         sooner = spread(ratios(of, ours, lambda take: take.first_sound_s))
-        lines.append(
-            f"| {OURS.get(name, name)} | {spread([take.first_sound_s for take in of])} "
+        rows.append(
+            f"{OURS.get(name, name)} | {spread([take.first_sound_s for take in of])} "
             f"| {'' if name == 'window' else f'{sooner} ×'} "
             f"| {spread([take.total_s for take in of])} "
             f"| {statistics.median(take.real_time_factor for take in of):.2f} "
-            f"| {max(take.underrun_s for take in of):.2f} | {of[0].audio_s:.1f} |"
+            f"| {max(take.underrun_s for take in of):.2f} | {of[0].audio_s:.1f}"
         )
-    return lines
+    return table(
+        "engine | first sound, s | ours sooner by | total, s | real-time factor "
+        "| underrun, s | audio, s",
+        rows,
+    )
 
 
-def lengths_table(takes: Takes) -> list[str]:
+def lengths_table(takes: Takes) -> str:
     """Ours by the length of the sentence: windows against the whole sentence."""
-    lines = [
-        "| words | audio, s | first sound, s: windows | whole | total, s: windows | whole "
-        "| total's ratio | real-time factor | underrun, s |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    rows = []
     for text in sorted([*LENGTHS, ONE], key=len):
         windows, whole = takes["window", text], takes["sentence", text]
-        lines.append(
-            f"| {len(text.split())} | {windows[0].audio_s:.1f} "
+        rows.append(
+            f"{len(text.split())} | {windows[0].audio_s:.1f} "
             f"| {spread([take.first_sound_s for take in windows])} "
             f"| {spread([take.first_sound_s for take in whole])} "
             f"| {spread([take.total_s for take in windows])} "
             f"| {spread([take.total_s for take in whole])} "
             f"| {spread(ratios(windows, whole, lambda take: take.total_s))} "
             f"| {statistics.median(take.real_time_factor for take in windows):.2f} "
-            f"| {max(take.underrun_s for take in windows):.2f} |"
+            f"| {max(take.underrun_s for take in windows):.2f}"
         )
-    return lines
+    return table(
+        "words | audio, s | first sound, s: windows | whole | total, s: windows | whole "
+        "| total's ratio | real-time factor | underrun, s",
+        rows,
+    )
 
 
 def summary(takes: Takes, peers: list[str], text: str) -> str:
@@ -292,57 +273,48 @@ def summary(takes: Takes, peers: list[str], text: str) -> str:
 def report(takes: Takes, runtimes: dict[str, str], peers: list[str], rounds: int) -> str:
     """The results as Markdown."""
     only = "" if peers == list(PEERS) else f" --only {' '.join(peers)}"
-    lines = [
+    compared = []
+    for title, text in (("One sentence", ONE), ("Three sentences", THREE)):
+        compared += [f"## {title}", f"> {text}"]
+        compared += [peers_table(takes, peers, text), summary(takes, peers, text)]
+    how = [
+        f"- **ours** (licence: Apache-2.0), ONNX Runtime {runtimes['window']}: the server's way "
+        "from text to PCM, scheduler included, without the network.",
+        *(
+            f"- **{name}** ({peer.package} {peer.version}; licence: {peer.licence}), ONNX Runtime "
+            f"{runtimes[name]}: {peer.remark}"
+            for name, peer in PEERS.items()
+            if name in peers
+        ),
+        "- **Kokoro-FastAPI** is not on PyPI and needs PyTorch and weights in its format: not "
+        "measured.",
+    ]
+    return document(
         "# Kokoro engines, side by side",
-        "",
         f"`python -m bench.engine --rounds {rounds}{only}`, {date.today()}, {machine()}; {THREADS} "
         "threads each. Median (minimum – maximum) of the rounds, ratios round by round.",
-        "",
         "Same weights, voice (`af_heart`) and texts. Times are from the text's arrival in the "
         "engine's process and include its own pronunciation. First sound: the first sample above "
         "−40 dB of the loudest is there, after the same trimming for all. Total: the last sample "
         "is. Real-time factor: total over the audio that comes out, trimmed, with 0.3 s after each "
         "sentence. Underrun: the worst of the rounds, playback starting at first sound.",
-    ]
-    for title, text in (("One sentence", ONE), ("Three sentences", THREE)):
-        lines += ["", f"## {title}", "", f"> {text}", "", *peers_table(takes, peers, text)]
-        lines += ["", summary(takes, peers, text)]
-    lines += [
-        "",
+        *compared,
         "## Ours, by the length of the sentence",
-        "",
-        *lengths_table(takes),
-        "",
+        lengths_table(takes),
         "## How each was run",
-        "",
-        f"- **ours** (licence: Apache-2.0), ONNX Runtime {runtimes['window']}: the server's way "
-        "from text to PCM, scheduler included, without the network.",
-    ]
-    for name in peers:
-        peer = PEERS[name]
-        lines.append(
-            f"- **{name}** ({peer.package} {peer.version}; licence: {peer.licence}), ONNX Runtime "
-            f"{runtimes[name]}: {peer.remark}"
-        )
-    lines += [
-        "- **Kokoro-FastAPI** is not on PyPI and needs PyTorch and weights in its format: not "
-        "measured.",
-        "",
-    ]
-    return "\n".join(lines)
+        "\n".join(how),
+    )
 
 
 def main() -> None:
     """Measure, print and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser = argument_parser("engine", __doc__)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--out", type=Path, help="write the report to this file, too")
     parser.add_argument("--only", nargs="*", choices=PEERS, help="these peers alone")
     arguments = parser.parse_args()
     peers = list(PEERS) if arguments.only is None else arguments.only
     takes, runtimes = run(arguments.rounds, peers)
-    text = report(takes, runtimes, peers, arguments.rounds)
-    publish(text, arguments.out)
+    publish(report(takes, runtimes, peers, arguments.rounds), arguments.out)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from kokoro_model import default_model_dir
+
 ROOT = Path(__file__).parent.parent
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "first-sentence" / "bench"
+CACHE = default_model_dir().parent / "bench"
 
 
 def environment(name: str, requirements: list[str]) -> Path:

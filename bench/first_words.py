@@ -7,30 +7,23 @@ that a drift of the machine's speed reaches all alike. t0 is the prompt's sendin
 first byte at the client.
 """
 
-import argparse
 import asyncio
-import os
-import statistics
 import sys
 import time
 from contextlib import aclosing
 from datetime import date
-from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
-from bench.publish import publish
+from bench.report import argument_parser, document, machine, publish, spread, table
 from local.supervisor import Supervisor
 from local.timeline import ReplyTimeline, Report
 from voice_agent_client import AgentConnection, ask_sse
 
-type Mode = Literal["bidi", "batch"]
+Mode = Literal["bidi", "batch"]
 
 PROMPT = "Tell me about the harbor."
 COMBINATIONS: list[tuple[Mode, str]] = [
-    ("bidi", "ws"),
-    ("batch", "ws"),
-    ("bidi", "sse"),
-    ("batch", "sse"),
+    (mode, transport) for transport in ("ws", "sse") for mode in get_args(Mode)
 ]
 
 
@@ -70,46 +63,36 @@ async def run(rounds: int) -> dict[tuple[Mode, str], list[Report]]:
     return reports
 
 
-def spread(values: list[float]) -> str:
-    """Median (minimum – maximum)."""
-    return f"{statistics.median(values):.2f} ({min(values):.2f} – {max(values):.2f})"
-
-
-def table(reports: dict[tuple[Mode, str], list[Report]]) -> str:
+def report(reports: dict[tuple[Mode, str], list[Report]]) -> str:
     """The results as Markdown."""
-    one = reports["bidi", "ws"][0]
+    first = reports["bidi", "ws"][0]
     rounds = len(reports["bidi", "ws"])
-    machine = f"{date.today()}, {os.cpu_count()} CPU cores, no GPU"
-    reply = f"a reply of {len(one.sentences)} sentences, {one.audio_s:.1f} s of speech"
-    lines = [
-        "# First words: sentence by sentence against the whole reply",
-        "",
-        f"`python -m bench.first_words --rounds {rounds}`, {machine}; {reply}, written by the "
-        "Bedrock stand-in at its default pace. Median (minimum – maximum) of the rounds.",
-        "",
-        "| transport | bidi, first audio, s | batch, first audio, s | ratio, pair by pair |",
-        "| --- | --- | --- | --- |",
-    ]
+    rows = []
     for transport in ("ws", "sse"):
         bidi, batch = (
-            [report.ttfa_s or 0.0 for report in of]
+            [one.ttfa_s or 0.0 for one in of]
             for of in (reports["bidi", transport], reports["batch", transport])
         )
         ratios = [slow / fast for slow, fast in zip(batch, bidi, strict=True)]
-        lines.append(f"| {transport} | {spread(bidi)} | {spread(batch)} | {spread(ratios)} |")
-    return "\n".join([*lines, ""])
+        rows.append(f"{transport} | {spread(bidi)} | {spread(batch)} | {spread(ratios)}")
+    return document(
+        "# First words: sentence by sentence against the whole reply",
+        f"`python -m bench.first_words --rounds {rounds}`, {date.today()}, {machine()}; a reply of "
+        f"{len(first.sentences)} sentences, {first.audio_s:.1f} s of speech, written by the "
+        "Bedrock stand-in at its default pace. Median (minimum – maximum) of the rounds.",
+        table(
+            "transport | bidi, first audio, s | batch, first audio, s | ratio, pair by pair", rows
+        ),
+    )
 
 
-def main() -> int:
+def main() -> None:
     """Measure, print the table, and write it where `--out` says."""
-    parser = argparse.ArgumentParser(prog="python -m bench.first_words", description=__doc__)
+    parser = argument_parser("first_words", __doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
-    result = table(asyncio.run(run(arguments.rounds)))
-    publish(result, arguments.out)
-    return 0
+    publish(report(asyncio.run(run(arguments.rounds))), arguments.out)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

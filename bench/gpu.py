@@ -7,7 +7,6 @@ Needs an environment with ``container/requirements-gpu.txt`` and, to build the m
 which shows that it works and nothing else.
 """
 
-import argparse
 import asyncio
 import shutil
 import statistics
@@ -25,9 +24,9 @@ import numpy as np
 import onnxruntime as ort
 
 from bench import server
-from bench.engine import LENGTHS, ONE, THREE, built_model, spread
-from bench.playback import Chunk, first_sound_s
-from bench.publish import publish
+from bench.engine import LENGTHS, ONE, THREE, built_model
+from bench.playback import Chunk, duration_s, first_sound_s
+from bench.report import argument_parser, document, publish, spread, table
 from bench.scheduling import WINDOWS
 from kokoro_server.engine_queue import EngineQueue
 from kokoro_server.listener import Listener
@@ -35,13 +34,12 @@ from kokoro_server.messages import Granularity
 from kokoro_server.scheduler import Scheduler
 from kokoro_server.synthesis import Speech
 from kokoro_server.utterance import SpeechRequest, Utterance
-from kokoro_voice.audio import SAMPLE_RATE_HZ
-from kokoro_voice.engine import Engine, NormStatistics, Prosody, Window
+from kokoro_voice.engine import Engine, Prosody, Window, generator_inputs
 from kokoro_voice.onnx_model import Cancellation, ExecutionProvider, OnnxModel, Tensors
 from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.text import Segment
 from kokoro_voice.voices import Voice, Voices
-from kokoro_voice.windows import FRAME_SAMPLES
+from kokoro_voice.windows import FRAME_S
 
 THREADS = 2
 SEED = 5
@@ -66,13 +64,6 @@ SMALL = Sizes(1, LENGTHS[:2], (1, 2), (24,), (60, 90), (1, 2), 10.0)
 
 
 # -- One call --------------------------------------------------------------------------------
-
-
-class Sentence(NamedTuple):
-    """What the generator starts from."""
-
-    prosody: Prosody
-    norm_statistics: NormStatistics
 
 
 @dataclass(frozen=True)
@@ -150,41 +141,35 @@ def times_ms(call: Callable[[], object], rounds: int) -> list[float]:
     return times[2:]
 
 
-def subgraphs_line(engine: Engine, phonemes: str, voice: Voice, sizes: Sizes) -> list[str]:
+def subgraphs_line(engine: Engine, phonemes: str, voice: Voice, sizes: Sizes) -> str:
     """The two subgraphs of the model, each for a whole sentence."""
     cancellation = Cancellation()
     prosody = engine.prosody(phonemes, voice, 1.0, cancellation)
-    audio_s = prosody.frames * FRAME_SAMPLES / SAMPLE_RATE_HZ
+    audio_s = prosody.frames * FRAME_S
     prosody_ms = times_ms(lambda: engine.prosody(phonemes, voice, 1.0, cancellation), sizes.rounds)
     whole_ms = times_ms(lambda: engine.whole(prosody, cancellation), sizes.rounds)
-    return [
+    return (
         f"A sentence of {audio_s:.1f} s: prosody {spread(prosody_ms)} ms, generator "
         f"{spread(whole_ms)} ms."
-    ]
+    )
 
 
-def batches_table(engine: Engine, sentence: Sentence, sizes: Sizes) -> list[str]:
+def batches_table(engine: Engine, prosody: Prosody, sizes: Sizes) -> str:
     """The generator on batches of windows of one length."""
-    lines = [
-        "| frames of a window | windows in a run | ms | seconds of audio in a second |",
-        "| --- | --- | --- | --- |",
-    ]
+    rows = []
+    _, exact = engine.whole(prosody, Cancellation())
     for frames in sizes.windows_frames:
         for batch in sizes.batches:
-            windows = [Window(*sentence, 8, 8 + frames)] * batch
+            windows = [Window(prosody, exact, 8, 8 + frames)] * batch
             taken_ms = times_ms(partial(engine.windows, windows, Cancellation()), sizes.rounds)
-            audio_s = batch * frames * FRAME_SAMPLES / SAMPLE_RATE_HZ
-            speed = 1000 * audio_s / statistics.median(taken_ms)
-            lines.append(f"| {frames} | {batch} | {spread(taken_ms)} | {speed:.0f} |")
-    return lines
+            speed = 1000 * batch * frames * FRAME_S / statistics.median(taken_ms)
+            rows.append(f"{frames} | {batch} | {spread(taken_ms)} | {speed:.0f}")
+    return table("frames of a window | windows in a run | ms | seconds of audio in a second", rows)
 
 
-def searches_table(model_dir: Path, prosody: Prosody, sizes: Sizes, on_gpu: bool) -> list[str]:
+def searches_table(model_dir: Path, prosody: Prosody, sizes: Sizes, on_gpu: bool) -> str:
     """Sentences of alternating lengths: what the search for a convolution's algorithm costs."""
-    lines = [
-        "| cudnn_conv_algo_search | each length for the first time, ms | again, ms |",
-        "| --- | --- | --- |",
-    ]
+    rows = []
     for search in ("EXHAUSTIVE", "HEURISTIC", "DEFAULT") if on_gpu else ("(CPU)",):
         provider = ("CUDAExecutionProvider", {"cudnn_conv_algo_search": search})
         session = ort.InferenceSession(
@@ -194,30 +179,21 @@ def searches_table(model_dir: Path, prosody: Prosody, sizes: Sizes, on_gpu: bool
         taken_ms: list[float] = []
         for _ in range(1 + sizes.rounds):
             for frames in sizes.sentences_frames:
-                inputs = {
-                    "features": np.ascontiguousarray(prosody.features[:, :, : 2 * frames]),
-                    "harmonics": np.ascontiguousarray(prosody.harmonics[:, :, : 120 * frames + 1]),
-                    "gain": prosody.gain,
-                    "bias": prosody.bias,
-                }
+                inputs = generator_inputs(prosody, 0, frames)
                 started_s = time.monotonic()
                 session.run(None, inputs)
                 taken_ms.append(1000 * (time.monotonic() - started_s))
         first = len(sizes.sentences_frames)
-        lines.append(f"| {search} | {spread(taken_ms[:first])} | {spread(taken_ms[first:])} |")
-    return lines
+        rows.append(f"{search} | {spread(taken_ms[:first])} | {spread(taken_ms[first:])}")
+    return table("cudnn_conv_algo_search | each length for the first time, ms | again, ms", rows)
 
 
 # -- Speech ----------------------------------------------------------------------------------
 
 
-async def texts_table(speech: Speech, voice: Voice, sizes: Sizes) -> list[str]:
+async def texts_table(speech: Speech, voice: Voice, sizes: Sizes) -> str:
     """One listener: first sound and total of texts of several lengths."""
-    lines = [
-        "| words | audio, s | first sound, ms: windows | whole sentences | total, ms: windows "
-        "| whole sentences | real-time factor |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    rows = []
     for text in sorted(sizes.texts, key=len):
         first_ms: dict[Granularity, list[float]] = {"window": [], "sentence": []}
         total_ms: dict[Granularity, list[float]] = {"window": [], "sentence": []}
@@ -229,43 +205,47 @@ async def texts_table(speech: Speech, voice: Voice, sizes: Sizes) -> list[str]:
                 utterance = Utterance(request, Listener(), started_s)
                 utterance.begin(started_s)
                 chunks = [
-                    Chunk(time.monotonic(), np.frombuffer(chunk.pcm, "<i2").astype(np.float32))
+                    Chunk.of_pcm(time.monotonic(), chunk.pcm)
                     async for chunk in speech.speak(utterance)
                 ]
-                audio_s = sum(len(chunk.samples) for chunk in chunks) / SAMPLE_RATE_HZ
+                audio_s = duration_s(chunks)
                 if number >= 2:
                     first_ms[granularity].append(1000 * (first_sound_s(chunks) - started_s))
                     total_ms[granularity].append(1000 * (chunks[-1].at_s - started_s))
-        lines.append(
-            f"| {len(text.split())} | {audio_s:.1f} "
+        rows.append(
+            f"{len(text.split())} | {audio_s:.1f} "
             f"| {spread(first_ms['window'])} | {spread(first_ms['sentence'])} "
             f"| {spread(total_ms['window'])} | {spread(total_ms['sentence'])} "
-            f"| {statistics.median(total_ms['window']) / 1000 / audio_s:.3f} |"
+            f"| {statistics.median(total_ms['window']) / 1000 / audio_s:.3f}"
         )
-    return lines
+    return table(
+        "words | audio, s | first sound, ms: windows | whole sentences | total, ms: windows "
+        "| whole sentences | real-time factor",
+        rows,
+    )
 
 
-async def sessions_table(model_dir: Path, provider: ExecutionProvider, sizes: Sizes) -> list[str]:
+async def sessions_table(model_dir: Path, provider: ExecutionProvider, sizes: Sizes) -> str:
     """The server with more and more sessions, until one runs dry or is refused."""
-    lines = [
-        "| sessions | replies | first sound, ms: median | 95th percentile | replies with underruns "
-        "| refused | seconds of audio in a second |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    rows = []
     settings: dict[str, str] = {"KOKORO_EXECUTION_PROVIDER": provider}
     async with server.serving(server.Mode(WINDOWS, "kokoro_server", settings), model_dir) as url:
         for sessions in sizes.sessions:
             started_s = time.monotonic()
             heard = await server.run(url, sizes.sessions_s, SEED, sessions)
             speed = heard.audio_s / (time.monotonic() - started_s)
-            lines.append(
-                f"| {sessions} | {len(heard.gaps_s)} | {1000 * heard.first_sound(50):.0f} "
+            rows.append(
+                f"{sessions} | {len(heard.gaps_s)} | {1000 * heard.first_sound(50):.0f} "
                 f"| {1000 * heard.first_sound(95):.0f} | {heard.turns_with_gaps} "
-                f"| {heard.refused} | {speed:.1f} |"
+                f"| {heard.refused} | {speed:.1f}"
             )
             if heard.turns_with_gaps or heard.refused:
                 break
-    return lines
+    return table(
+        "sessions | replies | first sound, ms: median | 95th percentile | replies with underruns "
+        "| refused | seconds of audio in a second",
+        rows,
+    )
 
 
 # -- Report ----------------------------------------------------------------------------------
@@ -283,19 +263,22 @@ async def measured(provider: str, sizes: Sizes) -> list[str]:
     (pronounced,) = synthesizer.pronounce(Segment(LENGTHS[-1], 0.0), voice)
     phonemes = pronounced.phonemes
     prosody = engine.prosody(phonemes, voice, 1.0, Cancellation())
-    sentence = Sentence(prosody, engine.whole(prosody, Cancellation())[1])
-    lines = [f"## {provider}", "", *subgraphs_line(engine, phonemes, voice, sizes)]
-    lines += ["", "The generator, windows in one run:", "", *batches_table(engine, sentence, sizes)]
+    paragraphs = [
+        f"## {provider}",
+        subgraphs_line(engine, phonemes, voice, sizes),
+        "The generator, windows in one run:",
+        batches_table(engine, prosody, sizes),
+    ]
     if provider == CUDA_GRAPHS:
-        return [*lines, ""]
-    table = searches_table(model_dir, prosody, sizes, provider == "cuda")
-    lines += ["", "Sentences of alternating lengths:", "", *table]
+        return paragraphs
+    searches = searches_table(model_dir, prosody, sizes, provider == "cuda")
+    paragraphs += ["Sentences of alternating lengths:", searches]
     speech = Speech(synthesizer, EngineQueue(Scheduler()))
     await speech.warm_up(voice, "window")
-    lines += ["", "One listener:", "", *await texts_table(speech, voice, sizes)]
+    paragraphs += ["One listener:", await texts_table(speech, voice, sizes)]
     await speech.close()
-    table = await sessions_table(model_dir, device, sizes)
-    return [*lines, "", "Sessions that speak and listen in turns:", "", *table, ""]
+    sessions = await sessions_table(model_dir, device, sizes)
+    return [*paragraphs, "Sessions that speak and listen in turns:", sessions]
 
 
 def gpu() -> str:
@@ -312,7 +295,7 @@ def gpu() -> str:
 
 def main() -> None:
     """Measure, print and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser = argument_parser("gpu", __doc__)
     parser.add_argument(
         "--providers",
         nargs="+",
@@ -320,21 +303,19 @@ def main() -> None:
         default=["cuda", CUDA_GRAPHS],
     )
     parser.add_argument("--small", action="store_true", help="little of everything")
-    parser.add_argument("--out", type=Path, help="write the report to this file, too")
     arguments = parser.parse_args()
-    lines = [
+    paragraphs = []
+    for provider in arguments.providers:
+        print(f"{provider}: measuring", file=sys.stderr)
+        paragraphs += asyncio.run(measured(provider, SMALL if arguments.small else Sizes()))
+    report = document(
         "# The engine on a GPU",
-        "",
         f"`python -m bench.gpu --providers {' '.join(arguments.providers)}"
         f"{' --small' if arguments.small else ''}`, {date.today()}, {gpu()}, ONNX Runtime "
         f"{ort.__version__}. Median (minimum – maximum) of the rounds.",
-        "",
-    ]
-    for provider in arguments.providers:
-        print(f"{provider}: measuring", file=sys.stderr)
-        lines += asyncio.run(measured(provider, SMALL if arguments.small else Sizes()))
-    text = "\n".join(lines)
-    publish(text, arguments.out)
+        *paragraphs,
+    )
+    publish(report, arguments.out)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-SAMPLE_RATE_HZ = 24_000
+from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples
+
 AUDIBLE_DB = -40.0
 """Below the loudest sample of the utterance; what is quieter is taken for silence."""
 
@@ -15,7 +15,17 @@ class Chunk(NamedTuple):
     """A chunk of an utterance: when it arrived, in seconds, and its samples, 24 kHz, shape (n,)."""
 
     at_s: float
-    samples: npt.NDArray[np.float32]
+    samples: Samples
+
+    @classmethod
+    def of_pcm(cls, at_s: float, pcm: bytes) -> "Chunk":
+        """16-bit PCM that arrived at `at_s`."""
+        return cls(at_s, np.frombuffer(pcm, "<i2").astype(np.float32) / np.float32(32768))
+
+
+def duration_s(chunks: Sequence[Chunk]) -> float:
+    """How long `chunks` are together."""
+    return sum(len(chunk.samples) for chunk in chunks) / SAMPLE_RATE_HZ
 
 
 def first_sound_s(chunks: Sequence[Chunk]) -> float:

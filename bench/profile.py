@@ -6,7 +6,6 @@ Everything is measured side by side in one process, round after round, on the re
 sentence of five seconds. On a machine that does something else, read the ratios.
 """
 
-import argparse
 import json
 import statistics
 import tempfile
@@ -21,8 +20,9 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
-from bench.publish import publish
+from bench.report import argument_parser, document, publish, table
 from kokoro_model.manifest import default_model_dir
+from kokoro_model.self_test import model_inputs
 from kokoro_voice.decoding import Decoding
 from kokoro_voice.windows import FRAME_S, SpokenFrames
 
@@ -65,13 +65,7 @@ def run(model: ort.InferenceSession, tensors: Tensors) -> Tensors:
 def sentence(model_dir: Path) -> Tensors:
     """All inputs of all graphs, for one sentence."""
     vocabulary = json.loads((model_dir / "vocab.json").read_text("utf-8"))
-    tokens = [vocabulary[phoneme] for phoneme in PHONEMES]
-    styles = np.fromfile(model_dir / "voices" / "af_heart.bin", "<f4").reshape(510, 256)
-    tensors: Tensors = {
-        "tokens": np.array([[0, *tokens, 0]], np.int64),
-        "style": styles[len(tokens) - 1 : len(tokens)],
-        "speed": np.ones(1, np.float32),
-    }
+    tensors = model_inputs(PHONEMES, model_dir / "voices" / "af_heart.bin", vocabulary)
     tensors |= run(session(model_dir / "prosody.onnx"), tensors)
     return tensors | run(session(model_dir / "generator-exact.onnx"), tensors)
 
@@ -125,8 +119,8 @@ def operators(model: Path, tensors: Tensors) -> list[tuple[str, float]]:
     return sorted(shares, key=lambda item: -item[1])
 
 
-def graph_rows(model_dir: Path, tensors: Tensors, audio_s: float) -> list[str]:
-    """Every graph on the whole sentence, as rows of a table."""
+def graphs_table(model_dir: Path, tensors: Tensors, audio_s: float) -> str:
+    """Every graph on the whole sentence."""
     graphs = {
         "the graph as it is published": "kokoro-v1.0.fp32.onnx",
         "prosody as cut out": "prosody.onnx",
@@ -137,11 +131,14 @@ def graph_rows(model_dir: Path, tensors: Tensors, audio_s: float) -> list[str]:
     }
     sessions = {name: session(model_dir / file) for name, file in graphs.items()}
     took_s = side_by_side({name: partial(run, model, tensors) for name, model in sessions.items()})
-    return [f"| {name} | {took / audio_s:.3f} |" for name, took in took_s.items()]
+    return table(
+        "graph, 2 threads | seconds of work for a second of audio",
+        [f"{name} | {took / audio_s:.3f}" for name, took in took_s.items()],
+    )
 
 
-def setting_rows(model_dir: Path, tensors: Tensors, audio_s: float) -> list[str]:
-    """The generator with several settings, on the sentence and on its first window, as rows."""
+def settings_table(model_dir: Path, tensors: Tensors, audio_s: float) -> str:
+    """The generator with several settings, on the sentence and on its first window."""
     first = window(tensors, first_frames(tensors))
     plain, for_cpu = model_dir / "generator.onnx", model_dir / "generator-cpu.onnx"
     settings = {
@@ -157,9 +154,10 @@ def setting_rows(model_dir: Path, tensors: Tensors, audio_s: float) -> list[str]
         side_by_side({name: partial(run, model, inputs) for name, model in settings.items()})
         for inputs in (tensors, first)
     )
-    return [
-        f"| {name} | {took / audio_s:.3f} | {first_s[name]:.3f} |" for name, took in took_s.items()
-    ]
+    return table(
+        "generator | seconds of work for a second of audio | first window, s",
+        [f"{name} | {took / audio_s:.3f} | {first_s[name]:.3f}" for name, took in took_s.items()],
+    )
 
 
 def report() -> str:
@@ -167,52 +165,38 @@ def report() -> str:
     model_dir = default_model_dir()
     tensors = sentence(model_dir)
     audio_s = tensors["features"].shape[2] // 2 * FRAME_S
-    graphs = graph_rows(model_dir, tensors, audio_s)
-    settings = setting_rows(model_dir, tensors, audio_s)
+    graphs = graphs_table(model_dir, tensors, audio_s)
+    settings = settings_table(model_dir, tensors, audio_s)
     matrix = np.random.default_rng(0).normal(size=(2048, 2048)).astype(np.float32)
     product_s = side_by_side({"product": lambda: matrix @ matrix})["product"]
-
-    def table(file: str) -> str:
-        shares = operators(model_dir / file, tensors)[:7]
-        return ", ".join(f"{name} {share:.1%}" for name, share in shares)
-
-    return "\n".join(
-        [
-            "# Where the engine's time goes",
-            "",
-            f"`python -m bench.profile`, {date.today()}, ONNX Runtime {ort.__version__}, medians "
-            f"of {ROUNDS} interleaved rounds, one sentence of "
-            f"{audio_s:.1f} s. Not measured on a GPU.",
-            "",
-            "| graph, 2 threads | seconds of work for a second of audio |",
-            "| --- | --- |",
-            *graphs,
-            "",
-            "| generator | seconds of work for a second of audio | first window, s |",
-            "| --- | --- | --- |",
-            *settings,
-            "",
-            "Operators, one thread, share of the time:",
-            "",
-            f"- as published: {table('kokoro-v1.0.fp32.onnx')}",
-            f"- prosody as cut out: {table('prosody.onnx')}",
-            f"- prosody for CPUs: {table('prosody-cpu.onnx')}",
-            f"- generator as cut out: {table('generator.onnx')}",
-            f"- generator for CPUs: {table('generator-cpu.onnx')}",
-            "",
-            f"Matrix products, which convolutions are, run at {2 * 2048**3 / product_s / 1e9:.0f} "
-            "GFLOP/s here in NumPy (all its threads).",
-            "",
-        ]
+    profiled = {
+        "as published": "kokoro-v1.0.fp32.onnx",
+        "prosody as cut out": "prosody.onnx",
+        "prosody for CPUs": "prosody-cpu.onnx",
+        "generator as cut out": "generator.onnx",
+        "generator for CPUs": "generator-cpu.onnx",
+    }
+    shares = {name: operators(model_dir / file, tensors)[:7] for name, file in profiled.items()}
+    return document(
+        "# Where the engine's time goes",
+        f"`python -m bench.profile`, {date.today()}, ONNX Runtime {ort.__version__}, medians "
+        f"of {ROUNDS} interleaved rounds, one sentence of {audio_s:.1f} s. Not measured on a GPU.",
+        graphs,
+        settings,
+        "Operators, one thread, share of the time:",
+        "\n".join(
+            f"- {name}: {', '.join(f'{operator} {share:.1%}' for operator, share in largest)}"
+            for name, largest in shares.items()
+        ),
+        f"Matrix products, which convolutions are, run at {2 * 2048**3 / product_s / 1e9:.0f} "
+        "GFLOP/s here in NumPy (all its threads).",
     )
 
 
 def main() -> None:
     """Measure and publish the report."""
-    parser = argparse.ArgumentParser(prog="python -m bench.profile", description=__doc__)
-    parser.add_argument("--out", type=Path, help="write the report to this file, too")
-    options = parser.parse_args()
-    publish(report(), options.out)
+    arguments = argument_parser("profile", __doc__).parse_args()
+    publish(report(), arguments.out)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ windows, where nothing but rounding may differ, and, in English, whisper's words
 hears in the whole. Ends with 1 if anything is outside the limits.
 """
 
-import argparse
 import multiprocessing
 import sys
 import time
@@ -28,10 +27,9 @@ import av
 import numpy as np
 
 from bench.hearing import spoken_words, transcribe, word_error_rate
-from bench.publish import publish
 from bench.quality_gate import MAX_DB, MAX_WORD_ERROR_RATE, MIN_SNR_DB, Measured, Verdicts
+from bench.report import argument_parser, document, publish, table
 from bench.speech_distance import (
-    SAMPLE_RATE_HZ,
     beginning,
     join_step_db,
     level_db,
@@ -41,7 +39,7 @@ from bench.speech_distance import (
 )
 from kokoro_model.manifest import default_model_dir
 from kokoro_server.codecs import to_pcm
-from kokoro_voice.audio import Samples
+from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples
 from kokoro_voice.decoding import FRAME_WORK_S, Decoding, Span
 from kokoro_voice.onnx_model import Cancellation
 from kokoro_voice.synthesizer import Synthesizer
@@ -283,50 +281,44 @@ def report(
     """The results as Markdown."""
     speech_s = sum(one.duration_s for one in measured)
     limits = ", ".join(f"{name} ≤ {limit:g}" for name, limit in MAX_DB.items())
-    lines = [
+    paragraphs = [
         "# Windows against the whole sentence",
-        "",
         f"`{command}`, {date.today()}; {len(measured)} utterances, {speech_s:.0f} s of speech, "
         f"measured in {took_s / 60:.0f} minutes. Sentences of 8 words or more in windows with "
         "predicted statistics, against the whole sentence with exact ones.",
-        "",
         "Two numbers are the mean over the utterances and the 95th percentile over them. Loudness "
         "is, of one utterance, the 95th percentile of the difference in steps of 50 ms. Left out "
         "is how loud the whole is where no window is decoded: its loudest 10 ms there against the "
         "loudest of all. Join (the largest step) and SNR (the smallest) hold the windows against "
         "the same statistics without windows. WER holds what whisper hears against what it hears "
         "in the whole (English). CPU is what the windows take more than the whole, the median.",
-        "",
         f"Limits: {limits}, SNR ≥ {MIN_SNR_DB:g} dB, WER ≤ {MAX_WORD_ERROR_RATE:.0%}.",
-        "",
-        verdicts.table(),
+        *verdicts.tables(),
     ]
     if pairs:
-        lines += [
+        paragraphs += [
             "Pairs to listen to, each as whole and as windows: the furthest apart of all that are "
             f"at most {MAX_SAMPLE_S:g} s long, and ordinary ones.",
-            "",
-            "| pair | mel, dB | first 0.6 s, dB | loudness, dB | text |",
-            "| --- | --- | --- | --- | --- |",
-            *(
-                f"| {name} | {one.mel_db:.2f} | {one.beginning_db:.2f} | {one.loudness_db:.2f} "
-                f"| {one.text} |"
-                for name, one in pairs.items()
+            table(
+                "pair | mel, dB | first 0.6 s, dB | loudness, dB | text",
+                (
+                    f"{name} | {one.mel_db:.2f} | {one.beginning_db:.2f} | {one.loudness_db:.2f} "
+                    f"| {one.text}"
+                    for name, one in pairs.items()
+                ),
             ),
-            "",
         ]
-    return "\n".join(lines)
+    return document(*paragraphs)
 
 
 def main() -> int:
     """Measure, print the tables, and write them, and the pairs, where the arguments say."""
-    parser = argparse.ArgumentParser(prog="python -m bench.quality", description=__doc__)
+    parser = argument_parser("quality", __doc__)
     parser.add_argument("--voices", nargs="+", help="instead of all that are served")
     parser.add_argument(
         "--sentences", type=int, default=4, help="of each voice at speed 1, at least"
     )
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--out", type=Path)
     parser.add_argument("--samples", type=Path, help="a folder for pairs to listen to")
     arguments = parser.parse_args()
 

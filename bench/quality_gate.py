@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bench.report import table
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -81,18 +83,14 @@ class Summary:
     @classmethod
     def of(cls, measured: Sequence[Measured]) -> "Summary":
         """Summarise one utterance or more."""
-        mel, beginning, loudness = (
-            [getattr(one, name) for one in measured]
-            for name in ("mel_db", "beginning_db", "loudness_db")
-        )
+        distances: dict[str, float] = {}
+        for name in ("mel", "beginning", "loudness"):
+            values = [getattr(one, f"{name}_db") for one in measured]
+            distances[f"{name}_mean_db"] = float(np.mean(values))
+            distances[f"{name}_95th_db"] = float(np.percentile(values, 95))
         return cls(
+            **distances,
             utterances=len(measured),
-            mel_mean_db=float(np.mean(mel)),
-            mel_95th_db=float(np.percentile(mel, 95)),
-            beginning_mean_db=float(np.mean(beginning)),
-            beginning_95th_db=float(np.percentile(beginning, 95)),
-            loudness_mean_db=float(np.mean(loudness)),
-            loudness_95th_db=float(np.percentile(loudness, 95)),
             left_out_db=max(one.left_out_db for one in measured),
             join_step_db=max(one.join_step_db for one in measured),
             snr_db=min(one.snr_db for one in measured),
@@ -170,27 +168,24 @@ class Verdicts:
             if name not in self.sentence_voices
         ]
 
-    def table(self) -> str:
-        """All of it as Markdown."""
-        return "\n".join(
-            line
-            for title, summaries in (
-                ("Language", self.languages),
-                ("Voice", self.voices),
-                ("Speed", self.speeds),
-                ("Length", self.lengths),
-            )
-            for line in (
-                f"| {title.lower()} | n | mel, dB | first 0.6 s, dB | loudness, dB | left out, dB "
-                "| join, dB | SNR, dB | WER, % | CPU | gate |",
-                "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-                *(
+    def tables(self) -> list[str]:
+        """All of it as tables in Markdown."""
+        return [
+            table(
+                f"{title} | n | mel, dB | first 0.6 s, dB | loudness, dB | left out, dB "
+                "| join, dB | SNR, dB | WER, % | CPU | gate",
+                (
                     _row(name, summary, decoded_whole=name in self.sentence_voices)
                     for name, summary in summaries.items()
                 ),
-                "",
             )
-        )
+            for title, summaries in (
+                ("language", self.languages),
+                ("voice", self.voices),
+                ("speed", self.speeds),
+                ("length", self.lengths),
+            )
+        ]
 
 
 def _length(one: Measured) -> str:
@@ -216,4 +211,4 @@ def _row(name: str, summary: Summary, *, decoded_whole: bool) -> str:
         f"{100 * (summary.cost - 1):+.0f} %",
         f"decoded whole: {gate}" if decoded_whole else gate,
     ]
-    return f"| {' | '.join(cells)} |"
+    return " | ".join(cells)

@@ -7,12 +7,10 @@ A discrete-event simulation of speaking sessions on one engine. The server's own
 (`bench.server` measures both, and compares what comes of it with the real server).
 """
 
-import argparse
 import heapq
 import itertools
 import math
 import random
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -21,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.publish import publish
+from bench.report import argument_parser, document, publish, table
 from bench.turns import POOL, Turn, turns
 from kokoro_server.admission import Admission
 from kokoro_server.listener import Listener
@@ -157,6 +155,16 @@ class Outcome:
     def turns_with_gaps(self) -> int:
         """Turns in which the listener ran dry."""
         return sum(gap_s > 0 for gap_s in self.gaps_s)
+
+    @property
+    def gap_share(self) -> float:
+        """Turns in which the listener ran dry, as a share of those that were not refused."""
+        return self.turns_with_gaps / len(self.gaps_s)
+
+    @property
+    def refused_share(self) -> float:
+        """Refused turns as a share of all."""
+        return self.refused / (len(self.gaps_s) + self.refused)
 
     def first_sound(self, percentile: float) -> float:
         """A percentile of the first sounds, in seconds; nan without turns."""
@@ -399,22 +407,16 @@ def simulate(
     return world.outcome
 
 
-def table(runs: dict[tuple[int, str], Outcome]) -> list[str]:
+def outcomes_table(runs: dict[tuple[int, str], Outcome]) -> str:
     """Outcomes by sessions and name, as Markdown."""
-    lines = [
-        "| sessions | | first sound, s: median | 95th | turns with a gap | gaps, s "
-        "| refused turns |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for (sessions, name), outcome in runs.items():
-        asked = len(outcome.gaps_s) + outcome.refused
-        lines.append(
-            f"| {sessions} | {name} | {outcome.first_sound(50):.2f} "
-            f"| {outcome.first_sound(95):.2f} "
-            f"| {outcome.turns_with_gaps / len(outcome.gaps_s):.1%} | {sum(outcome.gaps_s):.1f} "
-            f"| {outcome.refused / asked:.1%} |"
-        )
-    return lines
+    return table(
+        "sessions | | first sound, s: median | 95th | turns with a gap | gaps, s | refused turns",
+        (
+            f"{sessions} | {name} | {outcome.first_sound(50):.2f} | {outcome.first_sound(95):.2f} "
+            f"| {outcome.gap_share:.1%} | {sum(outcome.gaps_s):.1f} | {outcome.refused_share:.1%}"
+            for (sessions, name), outcome in runs.items()
+        ),
+    )
 
 
 def plot(runs: dict[tuple[int, str], Outcome], file: Path) -> None:
@@ -427,12 +429,10 @@ def plot(runs: dict[tuple[int, str], Outcome], file: Path) -> None:
     figure, (sound, gaps, refused) = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
     for strategy in STRATEGIES:
         outcomes = [runs[sessions, strategy.name] for sessions in SESSIONS]
-        turns_ended = [len(outcome.gaps_s) for outcome in outcomes]
-        asked = [ended + one.refused for ended, one in zip(turns_ended, outcomes, strict=True)]
         for panel, values in (
             (sound, [outcome.first_sound(95) for outcome in outcomes]),
-            (gaps, [100 * outcome.turns_with_gaps / len(outcome.gaps_s) for outcome in outcomes]),
-            (refused, [100 * one.refused / n for one, n in zip(outcomes, asked, strict=True)]),
+            (gaps, [100 * outcome.gap_share for outcome in outcomes]),
+            (refused, [100 * outcome.refused_share for outcome in outcomes]),
         ):
             panel.plot(SESSIONS, values, marker="o", label=strategy.name)
     sound.set(title="first sound, 95th percentile", ylabel="seconds", yscale="log")
@@ -464,42 +464,31 @@ def choices() -> dict[tuple[int, str], Outcome]:
     return runs
 
 
-def main() -> int:
+def main() -> None:
     """Simulate, print the tables, and write them and the plot where `--out` says."""
-    parser = argparse.ArgumentParser(prog="python -m bench.scheduling")
-    parser.add_argument("--out", type=Path, help="of the tables; the plot is beside it, as SVG")
-    arguments = parser.parse_args()
+    arguments = argument_parser("scheduling", __doc__).parse_args()
     runs = {
         (sessions, strategy.name): simulate(strategy, sessions, Costs())
         for sessions in SESSIONS
         for strategy in STRATEGIES
     }
-    report = "\n".join(
-        [
-            "# Whose sentence is next: a simulation",
-            "",
-            f"`python -m bench.scheduling`: {RUN_S / 3600:g} h of turns for each line (replies of "
-            "2 to 5 sentences of 5 to 25 words at a language model's pace, 2 to 8 s of silence "
-            f"between). {Costs()}. First sound counts from the arrival of a reply's first "
-            "sentence; a gap is playback that stands still. Only deadlines come with admission: "
-            "what they refuse, the others keep waiting.",
-            "",
-            "![](scheduling.svg)",
-            "",
-            *table(runs),
-            "",
-            "Four sessions on a machine whose work takes up to half as long again, for 5 to 40 s "
-            "at a time, and what was chosen by that with other values (3 h each):",
-            "",
-            *table(choices()),
-            "",
-        ]
+    report = document(
+        "# Whose sentence is next: a simulation",
+        f"`python -m bench.scheduling`: {RUN_S / 3600:g} h of turns for each line (replies of "
+        "2 to 5 sentences of 5 to 25 words at a language model's pace, 2 to 8 s of silence "
+        f"between). {Costs()}. First sound counts from the arrival of a reply's first "
+        "sentence; a gap is playback that stands still. Only deadlines come with admission: "
+        "what they refuse, the others keep waiting.",
+        "![](scheduling.svg)",
+        outcomes_table(runs),
+        "Four sessions on a machine whose work takes up to half as long again, for 5 to 40 s "
+        "at a time, and what was chosen by that with other values (3 h each):",
+        outcomes_table(choices()),
     )
     publish(report, arguments.out)
     if arguments.out:
         plot(runs, arguments.out.with_suffix(".svg"))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

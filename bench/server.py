@@ -7,7 +7,6 @@ the machine's speed reaches both; playback is modelled at the client. What work 
 before and after, and `bench.scheduling` says what should come of it.
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -26,8 +25,9 @@ import httpx
 import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
 
-from bench.playback import SAMPLE_RATE_HZ, Chunk, first_sound_s, underrun_s
-from bench.publish import publish
+from bench.environments import ROOT
+from bench.playback import Chunk, duration_s, first_sound_s, underrun_s
+from bench.report import argument_parser, document, machine, publish
 from bench.scheduling import (
     QUEUE,
     WINDOWS,
@@ -35,8 +35,8 @@ from bench.scheduling import (
     Outcome,
     Spoken,
     Strategy,
+    outcomes_table,
     simulate,
-    table,
 )
 from bench.turns import POOL, Turn, turns
 from kokoro_model.manifest import default_model_dir
@@ -48,7 +48,6 @@ from kokoro_voice.timing import last_sound
 from kokoro_voice.voices import Voices
 from kokoro_voice.windows import CONTEXT_FRAMES, FRAME_SAMPLES, SpokenFrames
 
-ROOT = Path(__file__).parent.parent
 VOICE = "af_heart"
 SESSIONS = 4
 THREADS = 2
@@ -190,7 +189,7 @@ async def _session(url: str, to_come: Iterator[Turn], until_s: float, outcome: O
                 continue
             gap_s = underrun_s(chunks)
             first_s = first_sound_s(chunks)
-            audio_s = sum(len(chunk.samples) for chunk in chunks) / SAMPLE_RATE_HZ
+            audio_s = duration_s(chunks)
             outcome.first_sound_s.append(first_s - began_s)
             outcome.gaps_s.append(gap_s)
             outcome.audio_s += audio_s
@@ -216,8 +215,7 @@ async def _spoken(websocket: ClientConnection, turn: Turn) -> list[Chunk] | None
     try:
         async for frame in websocket:
             if isinstance(frame, bytes):
-                samples = np.frombuffer(frame, "<i2").astype(np.float32) / np.float32(32768)
-                chunks.append(Chunk(time.monotonic(), samples))
+                chunks.append(Chunk.of_pcm(time.monotonic(), frame))
                 continue
             event: dict[str, Any] = json.loads(frame)
             complete += event["type"] == "synthesis_complete"
@@ -259,22 +257,15 @@ def report(
         for label, percentile in (("median", 50), ("95th", 95)):
             ratio = simulated[name].first_sound(percentile) / outcome.first_sound(percentile)
             agreement.append(f"{name}, {label}: {ratio:.2f}")
-    return "\n".join(
-        [
-            "# Speaking sessions on one server",
-            "",
-            f"`{command}`, {date.today()}, {os.cpu_count()} CPU cores, no GPU, {THREADS} threads; "
-            f"{SESSIONS} sessions, {len(real[WINDOWS.name].gaps_s)} turns with deadlines and "
-            f"{len(real[QUEUE.name].gaps_s)} without. First sound counts from the sending of a "
-            "reply's first sentence; a gap is playback that stands still.",
-            "",
-            *table(rows),
-            "",
-            f"Measured before and after, in the mean, and what the simulation goes by: {costs}.",
-            "",
-            f"First sound, simulated / real: {'; '.join(agreement)}.",
-            "",
-        ]
+    return document(
+        "# Speaking sessions on one server",
+        f"`{command}`, {date.today()}, {machine()}, {THREADS} threads; "
+        f"{SESSIONS} sessions, {len(real[WINDOWS.name].gaps_s)} turns with deadlines and "
+        f"{len(real[QUEUE.name].gaps_s)} without. First sound counts from the sending of a "
+        "reply's first sentence; a gap is playback that stands still.",
+        outcomes_table(rows),
+        f"Measured before and after, in the mean, and what the simulation goes by: {costs}.",
+        f"First sound, simulated / real: {'; '.join(agreement)}.",
     )
 
 
@@ -295,13 +286,13 @@ async def compare(model_dir: Path, rounds: int, seconds: float) -> dict[str, Out
     return {name: merged(several) for name, several in outcomes.items()}
 
 
-def main() -> int:
+def main() -> None:
     """Measure, simulate, print the report, and write it where `--out` says."""
-    parser = argparse.ArgumentParser(prog="python -m bench.server")
+    parser = argument_parser("server", __doc__)
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=120.0, help="of each mode in a round")
-    parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
+    rounds, seconds = arguments.rounds, arguments.seconds
     model_dir = default_model_dir("packages")
 
     def measured() -> tuple[Costs, dict[str, Spoken]]:
@@ -311,29 +302,20 @@ def main() -> int:
         return costs, spoken
 
     before, spoken = measured()
-    real = asyncio.run(compare(model_dir, arguments.rounds, arguments.seconds))
+    real = asyncio.run(compare(model_dir, rounds, seconds))
     costs = mean(before, measured()[0])
-    simulated = {
-        mode.strategy.name: merged(
-            [
-                simulate(
-                    mode.strategy,
-                    SESSIONS,
-                    costs,
-                    spoken.__getitem__,
-                    run_s=arguments.seconds,
-                    seed=number,
-                )
-                for number in range(arguments.rounds)
-            ]
-        )
-        for mode in MODES
-    }
-    command = f"python -m bench.server --rounds {arguments.rounds} --seconds {arguments.seconds:g}"
-    result = report(costs, real, simulated, command)
-    publish(result, arguments.out)
-    return 0
+
+    def simulated(strategy: Strategy) -> Outcome:
+        runs = [
+            simulate(strategy, SESSIONS, costs, spoken.__getitem__, run_s=seconds, seed=number)
+            for number in range(rounds)
+        ]
+        return merged(runs)
+
+    command = f"python -m bench.server --rounds {rounds} --seconds {seconds:g}"
+    simulations = {mode.strategy.name: simulated(mode.strategy) for mode in MODES}
+    publish(report(costs, real, simulations, command), arguments.out)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kokoro_voice.audio import SAMPLE_RATE_HZ
+
 Audio = NDArray[np.floating]
 _Spectra = NDArray[np.float64]
 
-SAMPLE_RATE_HZ = 24_000
 ACTIVE_RANGE_DB = 40.0
 """What is quieter than the loudest part by more than this is silence: not compared."""
 _FLOOR_DB = -70.0
@@ -77,19 +78,15 @@ def loudness_difference_db(reference: Audio, audio: Audio) -> float:
         ValueError: the lengths differ.
     """
     _require_equal_length(reference, audio)
-    steps = len(reference) // _LOUDNESS_STEP
-
-    def step_power(samples: Audio) -> _Spectra:
-        whole = samples[: steps * _LOUDNESS_STEP].astype(np.float64)
-        return np.square(whole).reshape(steps, _LOUDNESS_STEP).mean(axis=1)
-
-    power = step_power(reference)
+    power = _step_power(reference, _LOUDNESS_STEP)
     loudest = power.max(initial=0.0)
     active = power > loudest * _power_ratio(-ACTIVE_RANGE_DB)
     if not active.any():
         return 0.0
     floor = loudest * _power_ratio(_FLOOR_DB)
-    difference_db = 10 * np.log10(np.maximum(step_power(audio)[active], floor) / power[active])
+    difference_db = 10 * np.log10(
+        np.maximum(_step_power(audio, _LOUDNESS_STEP)[active], floor) / power[active]
+    )
     return float(np.percentile(np.abs(difference_db), 95))
 
 
@@ -143,16 +140,12 @@ def level_db(part: Audio, reference: Audio) -> float:
     Raises:
         ValueError: the reference is silent.
     """
-
-    def loudest(samples: Audio) -> float:
-        steps = len(samples) // _LEVEL_STEP
-        power = np.square(samples[: steps * _LEVEL_STEP].astype(np.float64))
-        return float(power.reshape(steps, _LEVEL_STEP).mean(axis=1).max(initial=0.0))
-
-    if not (whole := loudest(reference)):
+    loudest, whole = (
+        float(_step_power(samples, _LEVEL_STEP).max(initial=0.0)) for samples in (part, reference)
+    )
+    if not whole:
         raise ValueError("reference: it is silent, so there is no ratio to it")
-    power = loudest(part)
-    return float(10 * np.log10(power / whole)) if power else float("-inf")
+    return float(10 * np.log10(loudest / whole)) if loudest else float("-inf")
 
 
 def snr_db(reference: Audio, audio: Audio) -> float:
@@ -168,6 +161,13 @@ def snr_db(reference: Audio, audio: Audio) -> float:
         raise ValueError("reference: it is silent, so there is no ratio to it")
     noise = np.square(exact - audio).sum()
     return float(10 * np.log10(signal / noise)) if noise else float("inf")
+
+
+def _step_power(samples: Audio, step: int) -> _Spectra:
+    """The power of each `step` samples, without those that are left over at the end."""
+    whole = samples[: len(samples) // step * step].astype(np.float64)
+    power: _Spectra = np.square(whole).reshape(-1, step).mean(axis=1)
+    return power
 
 
 def _mel_power(samples: Audio) -> _Spectra:

@@ -15,7 +15,7 @@ import onnx
 
 from kokoro_model.errors import ModelBuildError
 from kokoro_model.fast_convolution import MAX_TAPS, PHASES, FastConvolution
-from kokoro_model.graph import Graph, ModelWriter, elements_and_shapes
+from kokoro_model.graph import Graph, ModelWriter, attributes_of
 
 SINE = (3.14221714, 3.12655597, 1.21780158)
 """a, b and c; least maximal error, found by weighting least squares anew until the errors are
@@ -64,7 +64,7 @@ class _Rewriting:
     def __init__(self, model: onnx.ModelProto) -> None:
         self._model = model
         self._graph = Graph(model.graph)
-        self._writer = ModelWriter(model.opset_import, model.ir_version)
+        self._writer = ModelWriter(model)
         self._fast = {node.output[0] for node in self._graph.nodes if _is_fast(node, self._graph)}
         """Outputs of convolutions that are written as fast ones."""
         self._per_channel = self._find_per_channel()
@@ -113,11 +113,7 @@ class _Rewriting:
         for value in self._model.graph.output:
             if value.name in self._per_channel:
                 writer.add("Squeeze", [f"{value.name}_phased", "phase_axis"], [value.name])
-        return writer.model(
-            self._graph,
-            elements_and_shapes(self._model.graph.input),
-            elements_and_shapes(self._model.graph.output),
-        )
+        return writer.model(self._model.graph.input, self._model.graph.output)
 
     def _find_per_channel(self) -> set[str]:
         """What has one value for each channel, and no time."""
@@ -153,7 +149,7 @@ class _Rewriting:
         return [name for name in node.input if name not in known]
 
     def _write(self, node: onnx.NodeProto) -> None:
-        attributes = {item.name: onnx.helper.get_attribute_value(item) for item in node.attribute}
+        attributes = attributes_of(node)
         (output, *more) = node.output
         if output in self._written:
             return
@@ -301,7 +297,7 @@ def _is_fast(node: onnx.NodeProto, graph: Graph) -> bool:
     """Whether a node is a convolution that is worth it and can be written as a fast one."""
     if node.op_type != "Conv" or len(node.input) != 3:
         return False
-    attributes = {item.name: onnx.helper.get_attribute_value(item) for item in node.attribute}
+    attributes = attributes_of(node)
     out_channels, in_channels, *taps = graph.constant(node.input[1]).shape
     dilation = _dilation(node)
     pad = dilation * (taps[0] // 2)
@@ -311,10 +307,10 @@ def _is_fast(node: onnx.NodeProto, graph: Graph) -> bool:
         and 3 <= taps[0] <= MAX_TAPS
         and taps[0] % 2 == dilation % 2 == 1
         and attributes.get("group", 1) == 1
-        and list(attributes.get("strides", [1])) == [1]
-        and list(attributes.get("pads", [0, 0])) == [pad, pad]
+        and attributes.get("strides", [1]) == [1]
+        and attributes.get("pads", [0, 0]) == [pad, pad]
     )
 
 
 def _dilation(conv: onnx.NodeProto) -> int:
-    return next((int(item.ints[0]) for item in conv.attribute if item.name == "dilations"), 1)
+    return int(attributes_of(conv).get("dilations", [1])[0])

@@ -18,9 +18,10 @@ import numpy as np
 import onnx
 import onnxruntime
 from numpy.typing import NDArray
+from onnx.helper import make_tensor_value_info
 
 from kokoro_model.errors import ModelBuildError
-from kokoro_model.graph import Graph, ModelWriter, elements_and_shapes
+from kokoro_model.graph import Graph, ModelWriter, attributes_of
 
 _UNSURE_REAL, _UNSURE = 1e-7, 1e-6
 """Twice the largest difference between convolution and STFT, and more, in the imaginary part of the
@@ -42,7 +43,7 @@ def for_cpu(model: onnx.ModelProto) -> onnx.ModelProto:
         ModelBuildError: it is not built as that is; the place is named.
     """
     graph = Graph(model.graph)
-    writer = ModelWriter(model.opset_import, model.ir_version)
+    writer = ModelWriter(model)
     stft = next((node for node in graph.nodes if node.op_type == "STFT"), None)
     if stft is None:
         raise ModelBuildError("prosody without an STFT of the harmonic source")
@@ -53,11 +54,7 @@ def for_cpu(model: onnx.ModelProto) -> onnx.ModelProto:
             _write_stft(writer, model, graph, stft, outputs)
         elif node.output[0] not in (transposed.output[0], *outputs):
             writer.copy(node, {})
-    return writer.model(
-        graph,
-        elements_and_shapes(model.graph.input),
-        elements_and_shapes(model.graph.output),
-    )
+    return writer.model(model.graph.input, model.graph.output)
 
 
 def _taken_apart(graph: Graph, stft: onnx.NodeProto) -> list[onnx.NodeProto]:
@@ -67,12 +64,10 @@ def _taken_apart(graph: Graph, stft: onnx.NodeProto) -> list[onnx.NodeProto]:
         graph.consumers(transposed.output[0], "Gather"),
         key=lambda node: int(graph.constant(node.input[1])),
     )
-    axes = [[item.i for item in node.attribute if item.name == "axis"] for node in gathers]
-    order = [list(item.ints) for item in transposed.attribute if item.name == "perm"]
     if (
         [int(graph.constant(node.input[1])) for node in gathers] != [0, 1]
-        or axes != [[3], [3]]
-        or order != [[0, 2, 1, 3]]
+        or [attributes_of(node).get("axis") for node in gathers] != [3, 3]
+        or attributes_of(transposed).get("perm") != [0, 2, 1, 3]
     ):
         raise ModelBuildError(f"{stft.output[0]!r}: not taken apart as expected")
     return [transposed, *gathers]
@@ -90,7 +85,7 @@ def _write_stft(
     step, size = (int(graph.constant(name)) for name in (step_name, size_name))
     silence = _silence(model, graph, signal)
     frames = np.vstack([np.eye(size, dtype=np.float32), np.full((1, size), silence, np.float32)])
-    spectra = _run_alone(model, graph, stft, frames)[:, 0]
+    spectra = _run_alone(model, stft, frames)[:, 0]
     bins = spectra.shape[1]
     # Real values, then imaginary ones; shape (2 * bins, size + 1).
     responses = spectra.transpose(2, 1, 0).reshape(2 * bins, size + 1)
@@ -180,21 +175,20 @@ def _silence(model: onnx.ModelProto, graph: Graph, signal: str) -> np.float32:
     for name in add.input:
         if name in graph.constants and graph.constant(name).size == 1:
             bias = np.full(_VECTOR, graph.constant(name), np.float32)
-            return np.float32(_run_alone(model, graph, node, bias)[0])
+            return np.float32(_run_alone(model, node, bias)[0])
     raise ModelBuildError(f"{add.output[0]!r}: not the sum of a harmonic source and its bias")
 
 
 def _run_alone(
-    model: onnx.ModelProto, graph: Graph, node: onnx.NodeProto, value: NDArray[np.float32]
+    model: onnx.ModelProto, node: onnx.NodeProto, value: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """What ONNX Runtime makes of `value` as the first input of a node, the others constant."""
-    writer = ModelWriter(model.opset_import, model.ir_version)
+    writer = ModelWriter(model)
     writer.copy(node, {node.input[0]: "value"})
     (output,) = node.output
     alone = writer.model(
-        graph,
-        {"value": (onnx.TensorProto.FLOAT, list(value.shape))},
-        {output: (onnx.TensorProto.FLOAT, None)},
+        [make_tensor_value_info("value", onnx.TensorProto.FLOAT, value.shape)],
+        [make_tensor_value_info(output, onnx.TensorProto.FLOAT, None)],
     )
     session = onnxruntime.InferenceSession(
         alone.SerializeToString(), providers=["CPUExecutionProvider"]

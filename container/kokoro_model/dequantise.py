@@ -92,16 +92,15 @@ class _Converter:
             raise ModelBuildError("the weight's scale is not constant")
 
         is_conv = node.op_type == "ConvInteger"
+        weight = node.input[_INTEGER_WEIGHT]
+        shape = [1] * self._graph.constant(weight).ndim
+        # Convolutions quantise by output channel (axis 0), products by column (the last).
+        shape[0 if is_conv else -1] = -1
         has_zero_point = len(node.input) > _INTEGER_WEIGHT_ZERO_POINT
-        weight = self._float_weight(
-            node,
-            node.input[_INTEGER_WEIGHT],
-            constant[0],
-            node.input[_INTEGER_WEIGHT_ZERO_POINT] if has_zero_point else "",
-            # Convolutions quantise by output channel (axis 0), products by column (the last).
-            channel_axis=0 if is_conv else -1,
+        zero_point = node.input[_INTEGER_WEIGHT_ZERO_POINT] if has_zero_point else ""
+        inputs.append(
+            self._add_constant(weight, self._weight(weight, constant[0], zero_point, shape))
         )
-        inputs.append(weight)
         if bias is not None:
             inputs.append(bias)
         replacement = helper.make_node(
@@ -127,8 +126,8 @@ class _Converter:
             "LSTM",
             [
                 x,
-                self._float_lstm_weight(node, w, w_scale, w_zero_point),
-                self._float_lstm_weight(node, r, r_scale, r_zero_point),
+                self._float_lstm_weight(w, w_scale, w_zero_point),
+                self._float_lstm_weight(r, r_scale, r_zero_point),
                 *node.input[_LSTM_FLOAT_INPUTS],
             ],
             list(node.output),
@@ -137,38 +136,23 @@ class _Converter:
         replacement.attribute.extend(node.attribute)
         return replacement
 
-    def _float_weight(
-        self, node: onnx.NodeProto, name: str, scale: str, zero_point: str, channel_axis: int
-    ) -> str:
-        quantised = self._graph.constant(name)
-        shape = [1] * quantised.ndim
-        shape[channel_axis] = -1
-        return self._add_constant(
-            name,
-            _dequantised(
-                quantised,
-                self._graph.constant(scale).reshape(shape),
-                self._graph.constant(zero_point).reshape(shape)
-                if zero_point
-                else np.zeros(1, quantised.dtype),
-            ),
-        )
-
-    def _float_lstm_weight(
-        self, node: onnx.NodeProto, name: str, scale: str, zero_point: str
-    ) -> str:
+    def _float_lstm_weight(self, name: str, scale: str, zero_point: str) -> str:
         """(directions, input, 4 * hidden) integers to (directions, 4 * hidden, input) floats.
 
         Scale and zero point are (directions,) or, by channel, (directions, 4 * hidden).
         """
-        quantised = self._graph.constant(name)
-        shape = (quantised.shape[0], 1, -1)
-        weight = _dequantised(
-            quantised,
-            self._graph.constant(scale).reshape(shape),
-            self._graph.constant(zero_point).reshape(shape),
-        )
+        shape = [len(self._graph.constant(name)), 1, -1]
+        weight = self._weight(name, scale, zero_point, shape)
         return self._add_constant(name, weight.transpose(0, 2, 1))
+
+    def _weight(
+        self, name: str, scale: str, zero_point: str, shape: list[int]
+    ) -> NDArray[np.float32]:
+        """The floats that stand behind integers; scale and zero point, if any, get `shape`."""
+        weight = self._graph.constant(name).astype(np.float32)
+        if zero_point:
+            weight -= self._graph.constant(zero_point).astype(np.float32).reshape(shape)
+        return weight * self._graph.constant(scale).astype(np.float32).reshape(shape)
 
     def _add_constant(self, quantised_name: str, value: NDArray[np.float32]) -> str:
         name = quantised_name.removesuffix("_quantized") + "_dequantised"
@@ -177,13 +161,6 @@ class _Converter:
         if known.raw_data != tensor.raw_data:
             raise ModelBuildError(f"{quantised_name}: used with two different scales")
         return name
-
-
-def _dequantised(
-    quantised: NDArray[np.generic], scale: NDArray[np.generic], zero_point: NDArray[np.generic]
-) -> NDArray[np.float32]:
-    difference = quantised.astype(np.float32) - zero_point.astype(np.float32)
-    return difference * scale.astype(np.float32)
 
 
 def _replace_content(

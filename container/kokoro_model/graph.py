@@ -1,7 +1,7 @@
 """Find one's way in an ONNX graph, and cut a subgraph out of it."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,11 +89,6 @@ class Graph:
                 needed.update(name for name in node.input if name not in inputs)
         return nodes[::-1]
 
-    def constants_of(self, nodes: Iterable[onnx.NodeProto]) -> list[onnx.TensorProto]:
-        """The constants that `nodes` read."""
-        read = {name for node in nodes for name in node.input}
-        return [tensor for name, tensor in self.constants.items() if name in read]
-
 
 def other_input(node: onnx.NodeProto, name: str) -> str:
     """The input of a node of two that is not `name`."""
@@ -101,31 +96,20 @@ def other_input(node: onnx.NodeProto, name: str) -> str:
     return second if first == name else first
 
 
-Shape = list[int | str]
-
-
-def elements_and_shapes(values: Iterable[onnx.ValueInfoProto]) -> dict[str, tuple[int, Shape]]:
-    """Element type and shape of each input, or output, by its name."""
-    return {
-        value.name: (
-            value.type.tensor_type.elem_type,
-            [dim.dim_param or dim.dim_value for dim in value.type.tensor_type.shape.dim],
-        )
-        for value in values
-    }
+def attributes_of(node: onnx.NodeProto) -> dict[str, Any]:
+    """The attributes of a node by their names."""
+    return {item.name: helper.get_attribute_value(item) for item in node.attribute}
 
 
 class ModelWriter:
     """Collects the nodes and constants of a new model.
 
     Args:
-        opset_imports: those of the model that nodes are copied from.
-        ir_version: likewise.
+        source: the model that nodes are copied from.
     """
 
-    def __init__(self, opset_imports: Iterable[onnx.OperatorSetIdProto], ir_version: int) -> None:
-        self._opset_imports = list(opset_imports)
-        self._ir_version = ir_version
+    def __init__(self, source: onnx.ModelProto) -> None:
+        self._source = source
         self._nodes: list[onnx.NodeProto] = []
         self._constants: dict[str, onnx.TensorProto] = {}
 
@@ -148,31 +132,20 @@ class ModelWriter:
         return name
 
     def model(
-        self,
-        graph: Graph,
-        inputs: Mapping[str, tuple[int, Shape]],
-        outputs: Mapping[str, tuple[int, Shape | None]],
+        self, inputs: Sequence[onnx.ValueInfoProto], outputs: Sequence[onnx.ValueInfoProto]
     ) -> onnx.ModelProto:
-        """The model of all that was added, with the constants it needs from `graph`.
-
-        Args:
-            graph: where copied nodes came from.
-            inputs: element type and shape of each input by its name.
-            outputs: the same of each output; the shape may be unknown.
-        """
-        constants = {tensor.name: tensor for tensor in graph.constants_of(self._nodes)}
-        constants |= self._constants
-
-        def described(values: Mapping[str, tuple[int, Shape | None]]) -> list[onnx.ValueInfoProto]:
-            return [helper.make_tensor_value_info(name, *value) for name, value in values.items()]
-
+        """The model of all that was added, with the constants that it reads from the source."""
+        read = {name for node in self._nodes for name in node.input}
+        constants = {
+            tensor.name: tensor for tensor in self._source.graph.initializer if tensor.name in read
+        } | self._constants
         content = helper.make_graph(
             self._nodes,
             "kokoro",
-            described(inputs),
-            described(outputs),
+            inputs,
+            outputs,
             [constants[name] for name in sorted(constants)],
         )
         domains = {node.domain for node in self._nodes}
-        imports = [entry for entry in self._opset_imports if entry.domain in domains]
-        return helper.make_model(content, opset_imports=imports, ir_version=self._ir_version)
+        imports = [entry for entry in self._source.opset_import if entry.domain in domains]
+        return helper.make_model(content, opset_imports=imports, ir_version=self._source.ir_version)

@@ -22,32 +22,31 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SourceFile(_Strict):
+class _File(_Strict):
+    name: FileName
+    size_bytes: PositiveInt
+    sha256: Sha256
+    licence: Annotated[str, Field(min_length=1)]
+
+
+class SourceFile(_File):
     """One file to fetch.
 
     `package` and `version` are the owner/repository and the tag when `registry` is
     ``github-release``.
     """
 
-    name: FileName
     role: Literal["graph", "voices", "vocabulary"]
     registry: Literal["pypi", "npm", "github-release"]
     package: Annotated[str, Field(min_length=1)]
     version: Annotated[str, Field(min_length=1)]
     sources: tuple[SourceName, ...]
-    size_bytes: PositiveInt
-    sha256: Sha256
-    licence: Annotated[str, Field(min_length=1)]
 
 
-class OutputFile(_Strict):
+class OutputFile(_File):
     """One converted file, whose content is known in advance because the conversion is exact."""
 
-    name: FileName
     source: SourceName
-    size_bytes: PositiveInt
-    sha256: Sha256
-    licence: Annotated[str, Field(min_length=1)]
 
 
 class Manifest(_Strict):
@@ -84,13 +83,10 @@ class Manifest(_Strict):
         return next(output for output in self.output if output.source == source)
 
 
-class BuiltFile(_Strict):
+class BuiltFile(_File):
     """One file of a build; `name` is relative to the model directory."""
 
     name: str
-    size_bytes: int
-    sha256: Sha256
-    licence: str
 
 
 class BuiltManifest(_Strict):

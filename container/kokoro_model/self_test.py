@@ -86,7 +86,7 @@ def synthesize(graph: Path, voice: Path, vocabulary: dict[str, int]) -> NDArray[
     Raises:
         ModelBuildError: a phoneme is not in the vocabulary, or the graph does not run.
     """
-    (audio,) = _run(graph, _inputs(voice, vocabulary)).values()
+    (audio,) = _run(graph, model_inputs(PHONEMES, voice, vocabulary)).values()
     return audio.ravel()
 
 
@@ -111,7 +111,8 @@ def compare_split(
     whole = synthesize(graph, voice, vocabulary)
     found = {}
     for device, name in (("", "the subgraphs"), ("_cpu", "the subgraphs for CPUs")):
-        prosody = _run(split_files[f"prosody{device}"], _inputs(voice, vocabulary))
+        sentence = model_inputs(PHONEMES, voice, vocabulary)
+        prosody = _run(split_files[f"prosody{device}"], sentence)
         inputs = {key: prosody[key] for key in ("features", "harmonics", "gain", "bias")}
         exact = _run(split_files[f"generator_exact{device}"], inputs)
         statistics = {key: exact[key] for key in ("mean", "variance")}
@@ -127,10 +128,15 @@ def compare_split(
     return found
 
 
-def _inputs(voice: Path, vocabulary: dict[str, int]) -> dict[str, NDArray[Any]]:
-    if missing := sorted(set(PHONEMES) - vocabulary.keys()):
+def model_inputs(phonemes: str, voice: Path, vocabulary: dict[str, int]) -> dict[str, NDArray[Any]]:
+    """What the whole graph takes, and prosody, to say `phonemes` with the style vectors in `voice`.
+
+    Raises:
+        ModelBuildError: a phoneme is not in the vocabulary.
+    """
+    if missing := sorted(set(phonemes) - vocabulary.keys()):
         raise ModelBuildError(f"self-test: not in the vocabulary: {' '.join(missing)}")
-    tokens = [vocabulary[phoneme] for phoneme in PHONEMES]
+    tokens = [vocabulary[phoneme] for phoneme in phonemes]
     styles = np.fromfile(voice, "<f4").reshape(510, 1, 256)
     return {
         # Kokoro expects a 0 at both ends, and the style for this many phonemes.

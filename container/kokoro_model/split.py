@@ -21,9 +21,10 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto
+from onnx.helper import make_tensor_value_info
 
 from kokoro_model.errors import ModelBuildError
-from kokoro_model.graph import Graph, ModelWriter, Shape, other_input
+from kokoro_model.graph import Graph, ModelWriter, attributes_of, other_input
 
 FEATURE_CHANNELS = 512
 HARMONIC_CHANNELS = 22
@@ -83,9 +84,8 @@ def split(model: onnx.ModelProto) -> SplitModel:
     Raises:
         ModelBuildError: the graph is not built as Kokoro's is; the place is named.
     """
-    graph = Graph(model.graph)
     try:
-        cut = _Cut(model, graph)
+        cut = _Cut(model)
         return SplitModel(cut.prosody(), cut.generator(exact=False), cut.generator(exact=True))
     except ModelBuildError as error:
         raise ModelBuildError(f"cannot split the graph: {error}") from None
@@ -94,9 +94,9 @@ def split(model: onnx.ModelProto) -> SplitModel:
 class _Cut:
     """Where to cut, and the three models that are cut out there."""
 
-    def __init__(self, model: onnx.ModelProto, graph: Graph) -> None:
+    def __init__(self, model: onnx.ModelProto) -> None:
         self._model = model
-        self._graph = graph
+        self._graph = graph = Graph(model.graph)
         self._features = _features(graph)
         self._harmonics = _harmonics(graph)
         self._inverse_stft = _inverse_stft(graph)
@@ -116,7 +116,7 @@ class _Cut:
         energy = _energy(self._graph, self._features, self._harmonics)
         wanted = [self._features, self._harmonics, durations, energy]
         wanted += [name for branch in self._branches for name in (branch.gain, branch.bias)]
-        writer = self._writer()
+        writer = ModelWriter(self._model)
         for node in self._graph.needed_for(wanted, ()):
             writer.copy(node, {})
         for branch in self._branches:
@@ -133,22 +133,21 @@ class _Cut:
         writer.add("Cast", ["durations_flat"], ["token_frames"], to=TensorProto.INT64)
         writer.add("Reshape", [energy, flat], ["energy"])
         return writer.model(
-            self._graph,
-            {
-                "tokens": (TensorProto.INT64, [1, "L"]),
-                "style": (TensorProto.FLOAT, [1, _STYLE_SIZE]),
-                "speed": (TensorProto.FLOAT, [1]),
-            },
-            self._described(1, "features", "harmonics", "gain", "bias")
-            | {
-                "token_frames": (TensorProto.INT64, ["L"]),
-                "energy": (TensorProto.FLOAT, ["2T"]),
-            },
+            [
+                make_tensor_value_info("tokens", TensorProto.INT64, [1, "L"]),
+                make_tensor_value_info("style", TensorProto.FLOAT, [1, _STYLE_SIZE]),
+                make_tensor_value_info("speed", TensorProto.FLOAT, [1]),
+            ],
+            [
+                *self._described(1, "features", "harmonics", "gain", "bias"),
+                make_tensor_value_info("token_frames", TensorProto.INT64, ["L"]),
+                make_tensor_value_info("energy", TensorProto.FLOAT, ["2T"]),
+            ],
         )
 
     def generator(self, *, exact: bool) -> onnx.ModelProto:
         """See `SplitModel`."""
-        writer = self._writer()
+        writer = ModelWriter(self._model)
         writer.constant("epsilon", self._norms[0].epsilon)
         writer.constant("time_axis", [2], np.int64)
         sizes = [len(branch.slope) for branch in self._branches]
@@ -165,15 +164,16 @@ class _Cut:
                 writer.add("Split", [name, "norm_channels"], _numbered(name, self._norms), axis=1)
         self._write_body(writer, exact=exact)
         self._write_audio(writer)
-        outputs: dict[str, tuple[int, Shape]] = {"audio": (TensorProto.FLOAT, ["B", "600T"])}
+        outputs = [make_tensor_value_info("audio", TensorProto.FLOAT, ["B", "600T"])]
         inputs = self._described("B", "features", "harmonics", "gain", "bias")
+        statistics = self._described("B", "mean", "variance")
         if exact:
             for name in ("mean", "variance"):
                 writer.add("Concat", _numbered(name, self._norms), [name], axis=1)
-            outputs |= self._described("B", "mean", "variance")
+            outputs += statistics
         else:
-            inputs |= self._described("B", "mean", "variance")
-        return writer.model(self._graph, inputs, outputs)
+            inputs += statistics
+        return writer.model(inputs, outputs)
 
     def _find_norm(self, reduce_mean: onnx.NodeProto) -> None:
         """Note the norm that begins with `reduce_mean`; the one of its variance is no beginning."""
@@ -240,7 +240,7 @@ class _Cut:
         Of the first ten samples that are left the original takes the window's sum out, in the
         silence before the speech; that is left out here.
         """
-        attributes = {item.name: list(item.ints) for item in self._inverse_stft.attribute}
+        attributes = attributes_of(self._inverse_stft)
         (size,), (hop,) = attributes["kernel_shape"], attributes["strides"]
         writer.constant("first_sample", [size // 2], np.int64)
         writer.constant("end_sample", [-(size // 2)], np.int64)
@@ -251,10 +251,10 @@ class _Cut:
         writer.add("Squeeze", ["trimmed", "channel_axis"], ["samples"])
         writer.add("Mul", ["samples", "overlap"], ["audio"])
 
-    def _described(self, batch: int | str, *names: str) -> dict[str, tuple[int, Shape]]:
+    def _described(self, batch: int | str, *names: str) -> list[onnx.ValueInfoProto]:
         branch_channels = sum(len(branch.slope) for branch in self._branches)
         channels = sum(len(norm.branches[0].slope) for norm in self._norms)
-        shapes: dict[str, Shape] = {
+        shapes: dict[str, list[int | str]] = {
             "features": [FEATURE_CHANNELS, "2T"],
             "harmonics": [HARMONIC_CHANNELS, "120T+1"],
             "gain": [branch_channels, 1],
@@ -262,10 +262,10 @@ class _Cut:
             "mean": [channels, 1],
             "variance": [channels, 1],
         }
-        return {name: (TensorProto.FLOAT, [batch, *shapes[name]]) for name in names}
-
-    def _writer(self) -> ModelWriter:
-        return ModelWriter(self._model.opset_import, self._model.ir_version)
+        return [
+            make_tensor_value_info(name, TensorProto.FLOAT, [batch, *shapes[name]])
+            for name in names
+        ]
 
 
 def _features(graph: Graph) -> str:
@@ -277,8 +277,8 @@ def _features(graph: Graph) -> str:
 
 
 def _in_channels(graph: Graph, node: onnx.NodeProto) -> int:
-    groups = next((item.i for item in node.attribute if item.name == "group"), 1)
     # A depthwise one, as the decoder has, is no upsampling of the generator.
+    groups = attributes_of(node).get("group", 1)
     return graph.constant(node.input[1]).shape[0] if groups == 1 else 0
 
 

@@ -4,7 +4,7 @@ Control is JSON in text frames, audio is 16-bit little-endian PCM in binary fram
 is accepted in either frame type, because SageMaker delivers a part without `DataType` as binary.
 """
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -150,18 +150,6 @@ def decode_batch(body: bytes) -> BatchRequest:
     return _validated(BatchRequest, fields)
 
 
-def check_length(text: str, max_text_chars: int) -> None:
-    """Refuse a text that is longer than the server speaks in one request.
-
-    Raises:
-        ProtocolError: `too_long`, with the length and the limit.
-    """
-    if len(text) > max_text_chars:
-        raise ProtocolError(
-            "too_long", f"text: {len(text)} characters, at most {max_text_chars} are accepted"
-        )
-
-
 def resolve_voice(voices: Voices, name: str | None) -> Voice:
     """The voice, or mix, of that name; the default's without one.
 
@@ -235,20 +223,10 @@ class SynthesisStart(_Outbound):
     channels: int = 1
 
 
-class Word(BaseModel):
-    """A word, with its punctuation, and when it is heard in the audio of its request."""
-
-    model_config = ConfigDict(frozen=True)
-
-    text: str
-    start_s: float
-    end_s: float
-
-    @classmethod
-    def at(cls, begin_s: float, word: WordTime) -> Self:
-        """The times of a word whose sentence begins at `begin_s` in the audio of its request."""
-        start_s, end_s = (round(begin_s + time_s, 3) for time_s in (word.start_s, word.end_s))
-        return cls(text=word.text, start_s=start_s, end_s=end_s)
+def word_in_request(word: WordTime, begin_s: float) -> WordTime:
+    """A word in milliseconds of its request's audio, in which its sentence begins at `begin_s`."""
+    start_s, end_s = (round(begin_s + time_s, 3) for time_s in (word.start_s, word.end_s))
+    return WordTime(word.text, start_s, end_s)
 
 
 class Timing(_Outbound):
@@ -256,7 +234,7 @@ class Timing(_Outbound):
 
     type: Literal["timing"] = "timing"
     request_id: str
-    words: tuple[Word, ...]
+    words: tuple[WordTime, ...]
 
 
 class SynthesisComplete(_Outbound):

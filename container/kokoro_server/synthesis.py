@@ -15,7 +15,7 @@ from kokoro_server import codecs
 from kokoro_server.admission import Ratio
 from kokoro_server.engine_queue import EngineQueue
 from kokoro_server.listener import Listener
-from kokoro_server.messages import Granularity, ProtocolError, Word
+from kokoro_server.messages import Granularity, ProtocolError, word_in_request
 from kokoro_server.utterance import SpeechChunk, SpeechRequest, Utterance
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples, silence
 from kokoro_voice.decoding import FRAME_WORK_S
@@ -132,5 +132,5 @@ def _chunk(utterance: Utterance, samples: Samples, words: Sequence[WordTime] = (
     """Hand out audio of `utterance`; the times of `words` are those in a sentence that begins."""
     start_s = utterance.tally.audio_s
     utterance.add_audio(len(samples) / SAMPLE_RATE_HZ, time.monotonic())
-    times = tuple(Word.at(start_s, word) for word in words)
+    times = tuple(word_in_request(word, start_s) for word in words)
     return SpeechChunk(codecs.to_pcm(samples), times)

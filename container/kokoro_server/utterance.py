@@ -13,11 +13,10 @@ from kokoro_server.messages import (
     Granularity,
     ProtocolError,
     Speak,
-    Word,
-    check_length,
     resolve_voice,
 )
 from kokoro_server.settings import Settings
+from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice, Voices
 
 
@@ -47,7 +46,12 @@ class SpeechRequest:
         Raises:
             ProtocolError: `too_long`; or `unknown_voice` or `invalid`, for the voice.
         """
-        check_length(message.text, settings.max_text_chars)
+        if len(message.text) > settings.max_text_chars:
+            raise ProtocolError(
+                "too_long",
+                f"text: {len(message.text)} characters, at most {settings.max_text_chars} "
+                "are accepted",
+            )
         return cls(
             request_id=message.request_id or "",
             text=message.text,
@@ -69,7 +73,7 @@ class SpeechChunk:
 
     pcm: bytes
     """s16le, 24 kHz, mono."""
-    words: Sequence[Word] = ()
+    words: Sequence[WordTime] = ()
     """The words of the sentence that begins in it, with their times in the utterance's audio."""
 
 

@@ -152,7 +152,9 @@ class Engine:
         Raises:
             WorkCancelled: the work was cancelled.
         """
-        outputs = self._generator_exact.run(_inputs(prosody, 0, prosody.frames), cancellation)
+        outputs = self._generator_exact.run(
+            generator_inputs(prosody, 0, prosody.frames), cancellation
+        )
         mean, variance = (outputs[name][0, :, 0] for name in ("mean", "variance"))
         return outputs["audio"][0], NormStatistics(mean, variance)
 
@@ -186,7 +188,7 @@ class Engine:
         if len({last - first for first, last in ranges}) != 1:
             raise ValueError(f"windows of different lengths, with context: {ranges}")
         inputs = [
-            _inputs(window.prosody, *frames) | _norms(window.norm_statistics)
+            generator_inputs(window.prosody, *frames) | _norms(window.norm_statistics)
             for window, frames in zip(windows, ranges, strict=True)
         ]
         batch = {name: np.concatenate([one[name] for one in inputs]) for name in inputs[0]}
@@ -232,8 +234,8 @@ def _norms(norm_statistics: NormStatistics) -> Tensors:
     }
 
 
-def _inputs(prosody: Prosody, start: int, end: int) -> Tensors:
-    """What both generators take, for the frames from `start` to `end`."""
+def generator_inputs(prosody: Prosody, start: int, end: int) -> Tensors:
+    """What both generators take, for the frames of `prosody` from `start` to `end`."""
     features = slice(_FEATURES_PER_FRAME * start, _FEATURES_PER_FRAME * end)
     harmonics = slice(_HARMONICS_PER_FRAME * start, _HARMONICS_PER_FRAME * end + 1)
     return {

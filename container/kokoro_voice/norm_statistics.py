@@ -189,6 +189,10 @@ class Regression:
         )
 
 
+_BASIS_ARRAYS = {field.name for field in fields(Basis)}
+_REGRESSION_ARRAYS = {field.name for field in fields(Regression)} - {"basis"}
+
+
 def standardise(means: Array, variances: Array, mean: Array, deviation: Array) -> Array:
     """True statistics, shape (..., channels), in a `Regression`'s terms, (..., 2 * channels)."""
     deviations = np.sqrt(variances + VARIANCE_FLOOR)
@@ -233,7 +237,7 @@ class NormStatisticsTable:
             with np.load(path, allow_pickle=False) as arrays:
                 content_ = dict(arrays)
             provenance = Provenance.model_validate_json(str(content_.pop("provenance")))
-            expected = {"projection", "offset", *_names(Basis), *_names(Regression)} - {"basis"}
+            expected = {"projection", "offset", *_BASIS_ARRAYS, *_REGRESSION_ARRAYS}
             if content_.keys() != expected:
                 different = ", ".join(sorted(content_.keys() ^ expected))
                 raise ModelError(f"{path}: these are missing or unknown: {different}")
@@ -245,16 +249,16 @@ class NormStatisticsTable:
                 f"{model_sha256[:12] or 'unknown'}; `make calibrate` makes a table for it"
             )
         wide = {name: array.astype(np.float32) for name, array in content_.items()}
-        basis = Basis(**{name: wide[name] for name in _names(Basis)})
-        rest = {name: wide[name] for name in _names(Regression) - {"basis"}}
+        basis = Basis(**{name: wide[name] for name in _BASIS_ARRAYS})
+        rest = {name: wide[name] for name in _REGRESSION_ARRAYS}
         return cls(provenance, wide["projection"], wide["offset"], Regression(basis=basis, **rest))
 
     def save(self, path: Path) -> None:
         """Write what `load` reads, in half precision where the table is large."""
-        arrays: dict[str, Any] = {"projection": self._projection, "offset": self._offset}
-        for source in (self._regression.basis, self._regression):
-            arrays |= {name: getattr(source, name) for name in _names(type(source)) - {"basis"}}
-        stored = {
+        arrays = {"projection": self._projection, "offset": self._offset}
+        arrays |= vars(self._regression.basis) | vars(self._regression)
+        del arrays["basis"]
+        stored: dict[str, Any] = {
             name: array.astype(np.float16 if array.ndim == 2 else np.float32)
             for name, array in arrays.items()
         }
@@ -349,7 +353,3 @@ class _LearnedVoice:
 # Prior variances, relative to that of the voice's own residual. Measured with voices left out of
 # the calibration, see docs/streaming.md.
 _LEARNED_SHORTNESS, _LEARNED_CONTENT, _LEARNED_NOISE = 0.1, 0.02, 0.01
-
-
-def _names(of: type) -> set[str]:
-    return {field.name for field in fields(of)}

@@ -27,7 +27,7 @@ from kokoro_voice.timing import (
     word_times,
 )
 from kokoro_voice.voices import Voice
-from kokoro_voice.windows import FRAME_SAMPLES, WINDOW_LIMITS, SpokenFrames, WindowLimits
+from kokoro_voice.windows import FRAME_SAMPLES, WINDOW_LIMITS, SpokenFrames
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +72,6 @@ class PreparedSentence:
         prosody: of these words and this voice.
         norm_statistics: predicted ones to decode windows with, or None to decode it whole.
         frame_work_s: see `Decoding`.
-        limits: likewise.
     """
 
     def __init__(
@@ -82,7 +81,6 @@ class PreparedSentence:
         prosody: Prosody,
         norm_statistics: NormStatistics | None,
         frame_work_s: float,
-        limits: WindowLimits,
     ) -> None:
         self.voice = voice
         self.prosody = prosody
@@ -94,7 +92,6 @@ class PreparedSentence:
             spoken,
             windowed=norm_statistics is not None,
             frame_work_s=frame_work_s,
-            limits=limits,
         )
         """Which frames are to be decoded next."""
         self._words = sentence.words
@@ -130,7 +127,6 @@ class Synthesizer:
         model_dir: see `Engine`.
         threads: threads of one synthesis.
         provider: what the model runs on.
-        limits: of the windows.
 
     Raises:
         ModelError: the model directory is incomplete or damaged, or the provider unusable.
@@ -141,7 +137,6 @@ class Synthesizer:
         model_dir: Path,
         threads: int,
         provider: ExecutionProvider = "cpu",
-        limits: WindowLimits = WINDOW_LIMITS,
     ) -> None:
         self.engine = Engine(model_dir, threads, provider)
         self.pronouncer = Pronouncer()
@@ -151,7 +146,6 @@ class Synthesizer:
             self.table = NormStatisticsTable.load(TABLE_PATH, self.engine.model_sha256)
         except ModelError as error:
             logger.warning("every sentence will be decoded whole: %s", error)
-        self._limits = limits
 
     def pronounce(self, segment: Segment, voice: Voice) -> list[Sentence]:
         """The sentences of `segment`: usually one; none where there is nothing to say."""
@@ -194,10 +188,10 @@ class Synthesizer:
         """
         prosody = self.engine.prosody(sentence.phonemes, voice, speed, cancellation)
         predicted: NormStatistics | None = None
-        table = self.table if windowed and not self._limits.too_short(prosody.frames) else None
+        table = self.table if windowed and not WINDOW_LIMITS.too_short(prosody.frames) else None
         if table is not None and table.allows_windows(voice):
             predicted = table.predict(prosody, voice)
-        return PreparedSentence(sentence, voice, prosody, predicted, frame_work_s, self._limits)
+        return PreparedSentence(sentence, voice, prosody, predicted, frame_work_s)
 
     def decode(
         self, prepared: PreparedSentence, span: Span, cancellation: Cancellation

@@ -43,7 +43,7 @@ def sentence(subgraphs: Subgraphs, model_dir: Path) -> Tensors:
     """Everything that the generators take and give for one sentence."""
     voice = model_dir / "voices" / f"{self_test.VOICE}.bin"
     vocabulary = json.loads((model_dir / "vocab.json").read_text("utf-8"))
-    prosody = subgraphs.prosody(self_test._inputs(voice, vocabulary))
+    prosody = subgraphs.prosody(self_test.model_inputs(self_test.PHONEMES, voice, vocabulary))
     return prosody | subgraphs.generator_exact(prosody)
 
 

@@ -153,5 +153,5 @@ def test_a_voice_that_cannot_be_had_is_refused_by_its_field(
 
 def test_word_times_are_those_of_the_audio_of_the_request() -> None:
     """Guards against times that begin at zero in every sentence."""
-    word = messages.Word.at(2.5, WordTime("Oh.", 0.1, 0.17500000000000002))
-    assert word == messages.Word(text="Oh.", start_s=2.6, end_s=2.675)
+    word = messages.word_in_request(WordTime("Oh.", 0.1, 0.17500000000000002), begin_s=2.5)
+    assert word == WordTime(text="Oh.", start_s=2.6, end_s=2.675)

@@ -17,10 +17,11 @@ from hypothesis.stateful import (
 from kokoro_server.admission import Admission
 from kokoro_server.codecs import MAX_FRAME_BYTES
 from kokoro_server.counters import Counters
-from kokoro_server.messages import ProtocolError, Word
+from kokoro_server.messages import ProtocolError
 from kokoro_server.session import QUIET_S, Session
 from kokoro_server.settings import Settings
 from kokoro_server.utterance import SpeechChunk, Utterance, UtteranceState
+from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voices
 
 CLIENT_MESSAGES = Path(__file__).parents[2] / "protocol" / "client_messages.json"
@@ -110,7 +111,7 @@ def test_word_times_stay_in_front_of_their_audio() -> None:
     utterance = session.next_utterance(0.0)
     assert utterance is not None
     for start_s, text in enumerate(["One.", "Two."]):
-        word = Word(text=text, start_s=start_s, end_s=start_s + 0.5)
+        word = WordTime(text=text, start_s=start_s, end_s=start_s + 0.5)
         session.add_chunk(utterance, SpeechChunk(bytes(20_000), [word]))
     start, first, *audio = (session.next_frame(0.0) for _ in range(4))
     assert isinstance(start, str)
@@ -453,7 +454,7 @@ def test_words_have_no_times_unless_they_are_asked_for() -> None:
     tell(session, text="One.", request_id="a")
     utterance = session.next_utterance(0.0)
     assert utterance is not None
-    word = Word(text="One.", start_s=0.0, end_s=0.5)
+    word = WordTime(text="One.", start_s=0.0, end_s=0.5)
     session.add_chunk(utterance, SpeechChunk(bytes(2), [word]))
     assert brief(drain(session)) == ["synthesis_start a", "audio"]
 
@@ -550,7 +551,7 @@ class AnySession(RuleBasedStateMachine):
     @rule(samples=st.integers(1, 20_000), timed=st.booleans())
     def add_audio(self, samples: int, timed: bool) -> None:
         assert self.working is not None
-        words = [Word(text="Words.", start_s=0.0, end_s=0.1)] if timed else []
+        words = [WordTime(text="Words.", start_s=0.0, end_s=0.1)] if timed else []
         self.session.add_chunk(self.working, SpeechChunk(bytes(2 * samples), words))
 
     @precondition(lambda self: self.working is not None)
