@@ -162,11 +162,7 @@ def check_alarms(account: Account) -> Iterator[Finding]:
     """Whether an alarm that takes a rollout back rings before it: no problem where thresholds are
     all that is deployed, which is how the next rollout becomes possible.
     """
-    alarms = [
-        resource["PhysicalResourceId"]
-        for resource in account.stack_resources("speech")
-        if resource["ResourceType"] == "AWS::CloudWatch::Alarm"
-    ]
+    alarms = account.physical_ids("speech", "AWS::CloudWatch::Alarm")
     found = account.client("cloudwatch").describe_alarms(AlarmNames=alarms) if alarms else {}
     # Not the one that takes instances away, which rings every quiet night.
     watched = {alarm.metric for alarm in SPEECH_ALARMS}

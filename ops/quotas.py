@@ -50,8 +50,8 @@ def check_builds(account: Account) -> Iterator[Finding]:
 
 def check_agentcore(account: Account) -> Iterator[Finding]:
     """Whether AgentCore answers, and takes one more runtime."""
-    pages = account.pages("bedrock-agentcore-control", "list_agent_runtimes")
-    runtimes = [runtime for page in pages for runtime in page["agentRuntimes"]]
+    path = "agentRuntimes[]"
+    runtimes = list(account.search("bedrock-agentcore-control", "list_agent_runtimes", path))
     ours = [r for r in runtimes if r["agentRuntimeName"] == account.settings.runtime_name]
     if ours and ours[0]["status"].endswith("_FAILED"):
         yield Finding(
@@ -75,10 +75,9 @@ def find(account: Account, service: str, name: str) -> float | None:
         ClientError, BotoCoreError: Service Quotas cannot be asked.
     """
     for operation in ("list_service_quotas", "list_aws_default_service_quotas"):
-        for page in account.pages("service-quotas", operation, ServiceCode=service):
-            for quota in page["Quotas"]:
-                if quota["QuotaName"].lower() == name.lower():
-                    return float(quota["Value"])
+        for quota in account.search("service-quotas", operation, "Quotas[]", ServiceCode=service):
+            if quota["QuotaName"].lower() == name.lower():
+                return float(quota["Value"])
     return None
 
 

@@ -93,15 +93,12 @@ def check_endpoint(
         endpoint.refresh()
     reason = endpoint.failure_reason  # an object of the SDK's own where there is none
     stack = account.stack(account.stack_name("speech")) or {}
-    resources = account.stack_resources("speech")
     yield compare_configs(
         name,
         status=str(endpoint.endpoint_status),
         in_service=str(endpoint.endpoint_config_name),
         deployed=[
-            name_of_arn(resource.get("PhysicalResourceId", ""))
-            for resource in resources
-            if resource["ResourceType"] == ENDPOINT_CONFIG
+            name_of_arn(config) for config in account.physical_ids("speech", ENDPOINT_CONFIG)
         ],
         failure=reason if isinstance(reason, str) else "",
         stack_status=stack.get("StackStatus", ""),
