@@ -165,6 +165,11 @@ def is_denied(error: Exception) -> bool:
     )
 
 
+def summary(error: Exception) -> str:
+    """What `explain` says, in one line."""
+    return "; ".join(filter(None, explain(error)))
+
+
 def explain(error: Exception) -> tuple[str, str]:
     """What an error of an AWS call says, and what to do next."""
     match error:

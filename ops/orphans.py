@@ -16,9 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from botocore.exceptions import ClientError
-
-from ops.aws import AWS_ERRORS, Account, error_code, explain
+from ops.aws import AWS_ERRORS, Account, error_code, summary
 from stacks import names
 from stacks.settings import Settings
 
@@ -247,7 +245,7 @@ def clear(account: Account, *, delete: bool) -> int:
                     left += _handle(account, orphan, delete)
         except AWS_ERRORS as error:
             left += 1
-            print(f"{what}: not looked at: " + "; ".join(filter(None, explain(error))), flush=True)
+            print(f"{what}: not looked at: {summary(error)}", flush=True)
     if not found and not left:
         print(f"nothing of {account.settings.name} is left in {account.region}")
     elif left and not delete:
@@ -270,11 +268,9 @@ def _delete(account: Account, orphan: Orphan) -> tuple[str, bool]:
     """Delete it; what to say, and whether it is still there."""
     try:
         getattr(account.client(orphan.service), orphan.operation)(**orphan.arguments)
-    except ClientError as error:
+    except AWS_ERRORS as error:
         # The tagging API lists things for a while after they are gone.
         if error_code(error) in GONE or "Could not find" in str(error):
             return " – is gone", False
-        return " – " + "; ".join(filter(None, explain(error))), True
-    except AWS_ERRORS as error:
-        return " – " + "; ".join(filter(None, explain(error))), True
+        return f" – {summary(error)}", True
     return " – deleted", False

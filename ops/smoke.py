@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError, NoCredentialsError
 from kokoro_speech.errors import SpeechError
 from ops.advice import next_step
 from ops.agentcore import agent_address
-from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain
+from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain, summary
 from ops.findings import Finding
 from ops.speaking import Heard, speak
 from voice_agent_client import AgentError, Audio, ErrorEvent, Event, ask_sse, ask_ws
@@ -61,7 +61,7 @@ def smoke(
         try:
             yield from check()
         except NoCredentialsError as error:
-            raise OpsError("; ".join(explain(error))) from error
+            raise OpsError(summary(error)) from error
         except AWS_ERRORS as error:
             yield Finding("problem", subject, *explain(error))
 
