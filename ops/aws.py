@@ -87,8 +87,10 @@ class Account:
             ClientError, BotoCoreError: CloudFormation cannot be asked.
         """
         first = ""
-        pages = self.pages("cloudformation", "describe_stack_events", StackName=stack_name)
-        for event in (event for page in pages for event in page["StackEvents"]):  # newest first
+        events = self.search(
+            "cloudformation", "describe_stack_events", "StackEvents[]", StackName=stack_name
+        )
+        for event in events:  # newest first
             status, reason = event["ResourceStatus"], event.get("ResourceStatusReason", "")
             if status.endswith("_FAILED") and "cancelled" not in reason.lower():
                 first = f"{event['LogicalResourceId']}: {reason}"
@@ -97,8 +99,8 @@ class Account:
                 break
         return first
 
-    def stack_resources(self, stack: str) -> list[dict[str, Any]]:
-        """Summaries of the resources in one of the environment's stacks; none without the stack.
+    def physical_ids(self, stack: str, resource_type: str) -> list[str]:
+        """Of the resources of a type in one of the environment's stacks; none without the stack.
 
         Raises:
             ClientError, BotoCoreError: CloudFormation cannot be asked.
@@ -106,8 +108,8 @@ class Account:
         name = self.stack_name(stack)
         if self.stack(name) is None:
             return []
-        pages = self.pages("cloudformation", "list_stack_resources", StackName=name)
-        return [item for page in pages for item in page["StackResourceSummaries"]]
+        path = f"StackResourceSummaries[?ResourceType=='{resource_type}'].PhysicalResourceId"
+        return list(self.search("cloudformation", "list_stack_resources", path, StackName=name))
 
     def runtime(self) -> dict[str, Any] | None:
         """The environment's AgentCore runtime as `ListAgentRuntimes` shows it, None if none.
@@ -115,15 +117,12 @@ class Account:
         Raises:
             ClientError, BotoCoreError: AgentCore cannot be asked.
         """
-        for page in self.pages("bedrock-agentcore-control", "list_agent_runtimes"):
-            for runtime in page["agentRuntimes"]:
-                if runtime["agentRuntimeName"] == self.settings.runtime_name:
-                    return dict(runtime)
-        return None
+        path = f"agentRuntimes[?agentRuntimeName=='{self.settings.runtime_name}']"
+        return next(self.search("bedrock-agentcore-control", "list_agent_runtimes", path), None)
 
-    def pages(self, service: str, operation: str, **arguments: Any) -> Iterator[dict[str, Any]]:
-        """All pages of a paginated operation."""
-        yield from self.client(service).get_paginator(operation).paginate(**arguments)
+    def search(self, service: str, operation: str, path: str, **arguments: Any) -> Iterator[Any]:
+        """What a JMESPath expression finds in all pages of a paginated operation."""
+        yield from self.client(service).get_paginator(operation).paginate(**arguments).search(path)
 
 
 def connect(settings: Settings, region: str | None = None) -> Account:
@@ -164,6 +163,11 @@ def is_denied(error: Exception) -> bool:
         "UnauthorizedOperation",
         "AuthorizationError",
     )
+
+
+def summary(error: Exception) -> str:
+    """What `explain` says, in one line."""
+    return "; ".join(filter(None, explain(error)))
 
 
 def explain(error: Exception) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from stacks.names import CONTAINER_METRICS
 from stacks.settings import Settings
 from stacks.settings.alarms import SCALING_ALARMS, SPEECH_ALARMS
 from stacks.settings.network import INTERFACE_ENDPOINTS
+from stacks.settings.regions import profiled_model
 
 PRICES = Path(__file__).with_name("prices.toml")
 HOURS_A_MONTH = 730
@@ -137,13 +138,9 @@ def _fixed(settings: Settings, fixed: dict[str, Any]) -> list[str]:
     return rows
 
 
-def _model(model_id: str) -> str:
-    """The model behind a cross-Region profile, whose price is the model's."""
-    return model_id.partition(".")[2] if model_id.count(".") > 1 else model_id
-
-
 def _price(table: dict[str, Any], name: str) -> dict[str, Any]:
-    key = name if name in table else _model(name)
+    # A profile costs what its model does.
+    key = name if name in table else profiled_model(name)
     if key not in table:
         raise OpsError(f"no price for {name}: add it to {PRICES.name}, with its source")
     found: dict[str, Any] = table[key]

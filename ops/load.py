@@ -10,9 +10,7 @@ from kokoro_speech.errors import SpeechError
 from kokoro_speech.protocol import Audio
 from kokoro_speech.session import SpeechSession
 from ops.aws import Account
-
-BYTES_PER_S = 48_000
-"""16-bit mono PCM at 24 kHz, which is what the container sends unless asked."""
+from ops.speaking import BYTES_PER_S, speech_endpoint
 
 SENTENCES = (
     "The harbor wakes early, long before the town above it does.",
@@ -103,13 +101,7 @@ async def climb(
         ladder: Sessions of each step.
         utterances: How many each session speaks in a step.
     """
-    core = account.botocore_session
-    endpoint = SpeechEndpoint(
-        endpoint_name,
-        region=account.region,
-        ca_file=core.get_config_variable("ca_bundle"),
-        session=core,
-    )
+    endpoint = speech_endpoint(account, endpoint_name)
     try:
         for sessions in ladder:
             step = Step(sessions)

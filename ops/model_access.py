@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from ops.aws import Account, error_code
 from ops.findings import Finding
-from stacks.settings.regions import PROFILE_SCOPES
+from stacks.settings.regions import profiled_model
 
 
 def check_model(account: Account) -> Iterator[Finding]:
@@ -19,15 +19,14 @@ def check_model(account: Account) -> Iterator[Finding]:
     model_id = account.settings.agent.model_id
     subject = f"Bedrock model {model_id}"
     bedrock = account.client("bedrock")
-    scope, _, rest = model_id.partition(".")
-    profile = scope in PROFILE_SCOPES
+    routed_model_id = profiled_model(model_id)
     try:
-        if profile:
+        if routed_model_id:
             bedrock.get_inference_profile(inferenceProfileIdentifier=model_id)
         else:
             model = bedrock.get_foundation_model(modelIdentifier=model_id)["modelDetails"]
             yield from _model_findings(subject, model)
-        available = bedrock.get_foundation_model_availability(modelId=rest if profile else model_id)
+        available = bedrock.get_foundation_model_availability(modelId=routed_model_id or model_id)
     except ClientError as error:
         if error_code(error) not in ("ResourceNotFoundException", "ValidationException"):
             raise
@@ -50,7 +49,7 @@ def check_model(account: Account) -> Iterator[Finding]:
             "`aws bedrock put-use-case-for-model-access`",
         )
     # A profile serves Regions that have no copy of the model.
-    missing = refusals(available, other_regions=profile)
+    missing = refusals(available, other_regions=bool(routed_model_id))
     if missing:
         yield Finding(
             "problem",

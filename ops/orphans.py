@@ -16,9 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from botocore.exceptions import ClientError
-
-from ops.aws import AWS_ERRORS, Account, error_code, explain
+from ops.aws import AWS_ERRORS, Account, error_code, summary
 from stacks import names
 from stacks.settings import Settings
 
@@ -84,10 +82,14 @@ def _endpoint_log(account: Account) -> Iterator[Orphan]:
 
 
 def _runtime_logs(account: Account) -> Iterator[Orphan]:
-    pages = account.pages("logs", "describe_log_groups", logGroupNamePrefix=names.RUNTIME_LOGS)
-    for group in (group for page in pages for group in page["logGroups"]):
-        if is_runtime_log(account.settings, group["logGroupName"]):
-            yield _log_group(group["logGroupName"], "of the environment's runtime")
+    for name in _log_groups(account, names.RUNTIME_LOGS):
+        if is_runtime_log(account.settings, name):
+            yield _log_group(name, "of the environment's runtime")
+
+
+def _log_groups(account: Account, prefix: str) -> Iterator[str]:
+    path = "logGroups[].logGroupName"
+    return account.search("logs", "describe_log_groups", path, logGroupNamePrefix=prefix)
 
 
 def _log_group(name: str, why: str) -> Orphan:
@@ -98,8 +100,8 @@ def _log_group(name: str, why: str) -> Orphan:
 def has_endpoint(account: Account) -> bool:
     """Whether an endpoint has the name of the environment's, its stack's or not."""
     name = account.settings.endpoint_name
-    found = account.pages("sagemaker", "list_endpoints", NameContains=name)
-    return any(item["EndpointName"] == name for page in found for item in page["Endpoints"])
+    path = "Endpoints[].EndpointName"
+    return name in account.search("sagemaker", "list_endpoints", path, NameContains=name)
 
 
 def is_runtime_log(settings: Settings, name: str) -> bool:
@@ -119,24 +121,29 @@ def _recorded_log_groups(account: Account) -> Iterator[Orphan]:
     them for 90 days (CloudFormation API reference, ListStackResources).
     """
     stacks = {account.stack_name(stack) for stack in names.STACKS}
-    deleted = account.pages("cloudformation", "list_stacks", StackStatusFilter=["DELETE_COMPLETE"])
-    for summary in (item for page in deleted for item in page["StackSummaries"]):
-        if summary["StackName"] not in stacks:
+    for stack in account.search(
+        "cloudformation",
+        "list_stacks",
+        "StackSummaries[]",
+        StackStatusFilter=["DELETE_COMPLETE"],
+    ):
+        if stack["StackName"] not in stacks:
             continue
-        for page in account.pages(
-            "cloudformation", "list_stack_resources", StackName=summary["StackId"]
+        for resource in account.search(
+            "cloudformation",
+            "list_stack_resources",
+            "StackResourceSummaries[]",
+            StackName=stack["StackId"],
         ):
-            for resource in page["StackResourceSummaries"]:
-                prefix = LOG_GROUP_PREFIXES.get(resource["ResourceType"])
-                name = resource.get("PhysicalResourceId")
-                if prefix and name and has_log_group(account, prefix + name):
-                    yield _log_group(prefix + name, f"of a resource of {summary['StackName']}")
+            prefix = LOG_GROUP_PREFIXES.get(resource["ResourceType"])
+            name = resource.get("PhysicalResourceId")
+            if prefix and name and has_log_group(account, prefix + name):
+                yield _log_group(prefix + name, f"of a resource of {stack['StackName']}")
 
 
 def has_log_group(account: Account, name: str) -> bool:
     """Whether there is a log group of that name."""
-    pages = account.pages("logs", "describe_log_groups", logGroupNamePrefix=name)
-    return any(group["logGroupName"] == name for page in pages for group in page["logGroups"])
+    return name in _log_groups(account, name)
 
 
 def _scaling(account: Account) -> Iterator[Orphan]:
@@ -164,35 +171,32 @@ def _tagged(account: Account, dead: list[str]) -> Iterator[Orphan]:
     """Kept by a removal policy, or by a stack that was deleted without its resources."""
     if not dead:
         return
-    pages = account.pages(
+    for resource in account.search(
         "resourcegroupstaggingapi",
         "get_resources",
+        "ResourceTagMappingList[]",
         TagFilters=[{"Key": STACK_TAG, "Values": [account.stack_name(stack) for stack in dead]}],
-    )
-    for resource in (item for page in pages for item in page["ResourceTagMappingList"]):
-        arn = resource["ResourceARN"]
+    ):
         stack = next(tag["Value"] for tag in resource["Tags"] if tag["Key"] == STACK_TAG)
-        yield with_deletion(arn, f"tagged {STACK_TAG}={stack}")
+        yield with_deletion(resource["ResourceARN"], f"tagged {STACK_TAG}={stack}")
 
 
 def with_deletion(arn: str, why: str) -> Orphan:
     """The orphan of that ARN, with the call that deletes it where one is known."""
     _, _, service, _, _, rest = arn.split(":", 5)
     kind, _, name = rest.replace(":", "/", 1).partition("/")
-    calls: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {
-        ("sagemaker", "endpoint"): ("delete_endpoint", {"EndpointName": name}),
-        ("sagemaker", "endpoint-config"): (
-            "delete_endpoint_config",
-            {"EndpointConfigName": name},
-        ),
-        ("sagemaker", "model"): ("delete_model", {"ModelName": name}),
-        ("ecr", "repository"): ("delete_repository", {"repositoryName": name, "force": True}),
-        ("logs", "log-group"): ("delete_log_group", {"logGroupName": name.removesuffix(":*")}),
+    name = name.removesuffix(":*")  # of a log group
+    calls: dict[str, tuple[str, dict[str, Any]]] = {
+        "sagemaker endpoint": ("delete_endpoint", {"EndpointName": name}),
+        "sagemaker endpoint-config": ("delete_endpoint_config", {"EndpointConfigName": name}),
+        "sagemaker model": ("delete_model", {"ModelName": name}),
+        "ecr repository": ("delete_repository", {"repositoryName": name, "force": True}),
+        "logs log-group": ("delete_log_group", {"logGroupName": name}),
     }
-    call = calls.get((service, kind))
-    if call is None:
-        return Orphan(f"{service} {kind}", arn, why)
-    return Orphan(f"{service} {kind}", name.removesuffix(":*"), why, service, *call)
+    kind = f"{service} {kind}"
+    if kind not in calls:
+        return Orphan(kind, arn, why)
+    return Orphan(kind, name, why, service, *calls[kind])
 
 
 def _interfaces(account: Account) -> Iterator[Orphan]:
@@ -202,19 +206,19 @@ def _interfaces(account: Account) -> Iterator[Orphan]:
     vpcs = ec2.describe_vpcs(Filters=[of_network])["Vpcs"]
     if not vpcs:
         return
-    pages = account.pages(
+    for interface in account.search(
         "ec2",
         "describe_network_interfaces",
+        "NetworkInterfaces[].NetworkInterfaceId",
         Filters=[
             {"Name": "vpc-id", "Values": [vpc["VpcId"] for vpc in vpcs]},
             # AgentCore developer guide, "Configure for VPC".
             {"Name": "interface-type", "Values": ["agentic_ai"]},
         ],
-    )
-    for interface in (item for page in pages for item in page["NetworkInterfaces"]):
+    ):
         yield Orphan(
             "network interface",
-            interface["NetworkInterfaceId"],
+            interface,
             "AgentCore gives it back within 8 hours; until then the network stack cannot be "
             "destroyed",
         )
@@ -241,7 +245,7 @@ def clear(account: Account, *, delete: bool) -> int:
                     left += _handle(account, orphan, delete)
         except AWS_ERRORS as error:
             left += 1
-            print(f"{what}: not looked at: " + "; ".join(filter(None, explain(error))), flush=True)
+            print(f"{what}: not looked at: {summary(error)}", flush=True)
     if not found and not left:
         print(f"nothing of {account.settings.name} is left in {account.region}")
     elif left and not delete:
@@ -264,11 +268,9 @@ def _delete(account: Account, orphan: Orphan) -> tuple[str, bool]:
     """Delete it; what to say, and whether it is still there."""
     try:
         getattr(account.client(orphan.service), orphan.operation)(**orphan.arguments)
-    except ClientError as error:
+    except AWS_ERRORS as error:
         # The tagging API lists things for a while after they are gone.
         if error_code(error) in GONE or "Could not find" in str(error):
             return " – is gone", False
-        return " – " + "; ".join(filter(None, explain(error))), True
-    except AWS_ERRORS as error:
-        return " – " + "; ".join(filter(None, explain(error))), True
+        return f" – {summary(error)}", True
     return " – deleted", False

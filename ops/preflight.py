@@ -6,10 +6,10 @@ Application Auto Scaling user guide, "SageMaker AI".
 
 from collections.abc import Callable, Iterable, Iterator
 
-from botocore.exceptions import ClientError, NoCredentialsError
+from botocore.exceptions import ClientError
 
 from ops.advice import next_step
-from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain, is_denied
+from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain, is_denied, summary
 from ops.findings import Finding
 from ops.model_access import check_model
 from ops.orphans import has_endpoint, has_log_group
@@ -59,12 +59,10 @@ def preflight(account: Account) -> Iterator[Finding]:
     for subject, check in checks:
         try:
             yield from check(account)
-        except NoCredentialsError as error:
-            raise OpsError("; ".join(explain(error))) from error
         except AWS_ERRORS as error:
-            detail, step = explain(error)
             if check is check_identity:  # which needs no permission, so nothing else would work
-                raise OpsError("; ".join(filter(None, (detail, step)))) from error
+                raise OpsError(summary(error)) from error
+            detail, step = explain(error)
             why = "not allowed to look" if is_denied(error) else "could not be checked"
             yield Finding("warning", subject, f"{why}: {detail}", step)
 
@@ -162,11 +160,7 @@ def check_alarms(account: Account) -> Iterator[Finding]:
     """Whether an alarm that takes a rollout back rings before it: no problem where thresholds are
     all that is deployed, which is how the next rollout becomes possible.
     """
-    alarms = [
-        resource["PhysicalResourceId"]
-        for resource in account.stack_resources("speech")
-        if resource["ResourceType"] == "AWS::CloudWatch::Alarm"
-    ]
+    alarms = account.physical_ids("speech", "AWS::CloudWatch::Alarm")
     found = account.client("cloudwatch").describe_alarms(AlarmNames=alarms) if alarms else {}
     # Not the one that takes instances away, which rings every quiet night.
     watched = {alarm.metric for alarm in SPEECH_ALARMS}

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from ops.aws import Account
 from ops.findings import Finding
 
-# Service Quotas' service codes.
-SAGEMAKER, CODEBUILD, AGENTCORE = "sagemaker", "codebuild", "bedrock-agentcore"
-SERVICE_NAMES = {SAGEMAKER: "SageMaker", CODEBUILD: "CodeBuild", AGENTCORE: "AgentCore"}
+SERVICE_CODES = {
+    "SageMaker": "sagemaker",
+    "CodeBuild": "codebuild",
+    "AgentCore": "bedrock-agentcore",
+}
 
 BUILD_QUOTAS = {
     "speech": "Concurrently running builds for Linux/Small environment",
@@ -25,16 +27,7 @@ def check_instances(account: Account) -> Iterator[Finding]:
     speech = account.settings.speech
     needed = max([speech.instances.maximum, *(action.maximum for action in speech.schedule)])
     name = f"{speech.instance_type} for endpoint usage"
-    allowed = find(account, SAGEMAKER, name)
-    finding = compare(account, SAGEMAKER, name, allowed, needed)
-    if finding.verdict == "ok" and allowed is not None and allowed < 2 * needed:
-        finding = Finding(
-            "warning",
-            finding.subject,
-            f"{allowed:.0f} allowed; a blue/green rollout at full scale runs {2 * needed}",
-            _request(account, SAGEMAKER, name, 2 * needed),
-        )
-    yield finding
+    yield check_quota(account, "SageMaker", name, needed, in_rollout=2 * needed)
 
 
 def check_builds(account: Account) -> Iterator[Finding]:
@@ -45,13 +38,13 @@ def check_builds(account: Account) -> Iterator[Finding]:
     images = {"speech": account.settings.speech.image, "agent": account.settings.agent.image}
     for image, name in BUILD_QUOTAS.items():
         if images[image].source == "codebuild":
-            yield compare(account, CODEBUILD, name, find(account, CODEBUILD, name), 1)
+            yield check_quota(account, "CodeBuild", name, 1)
 
 
 def check_agentcore(account: Account) -> Iterator[Finding]:
     """Whether AgentCore answers, and takes one more runtime."""
-    pages = account.pages("bedrock-agentcore-control", "list_agent_runtimes")
-    runtimes = [runtime for page in pages for runtime in page["agentRuntimes"]]
+    path = "agentRuntimes[]"
+    runtimes = list(account.search("bedrock-agentcore-control", "list_agent_runtimes", path))
     ours = [r for r in runtimes if r["agentRuntimeName"] == account.settings.runtime_name]
     if ours and ours[0]["status"].endswith("_FAILED"):
         yield Finding(
@@ -61,11 +54,8 @@ def check_agentcore(account: Account) -> Iterator[Finding]:
             account.cdk("destroy", "agent"),
         )
     # AgentCore developer guide, "Quotas": names of the table's rows.
-    for name, needed in (
-        ("Total agents per account", len(runtimes) + (not ours)),
-        ("Active session workloads per account", 1),
-    ):
-        yield compare(account, AGENTCORE, name, find(account, AGENTCORE, name), needed)
+    yield check_quota(account, "AgentCore", "Total agents per account", len(runtimes) + (not ours))
+    yield check_quota(account, "AgentCore", "Active session workloads per account", 1)
 
 
 def find(account: Account, service: str, name: str) -> float | None:
@@ -75,27 +65,38 @@ def find(account: Account, service: str, name: str) -> float | None:
         ClientError, BotoCoreError: Service Quotas cannot be asked.
     """
     for operation in ("list_service_quotas", "list_aws_default_service_quotas"):
-        for page in account.pages("service-quotas", operation, ServiceCode=service):
-            for quota in page["Quotas"]:
-                if quota["QuotaName"].lower() == name.lower():
-                    return float(quota["Value"])
+        for quota in account.search("service-quotas", operation, "Quotas[]", ServiceCode=service):
+            if quota["QuotaName"].lower() == name.lower():
+                return float(quota["Value"])
     return None
 
 
-def compare(
-    account: Account, service: str, name: str, allowed: float | None, needed: int
+def check_quota(
+    account: Account, service: str, name: str, needed: int, *, in_rollout: int = 0
 ) -> Finding:
-    """Whether a quota suffices."""
-    subject = f"{SERVICE_NAMES[service]}: {name}"
+    """Whether a quota suffices.
+
+    Args:
+        account: The environment's account.
+        service: The service's name in `SERVICE_CODES`.
+        name: The quota's name.
+        needed: The value without which a deploy fails.
+        in_rollout: The value that a blue/green rollout at full scale takes.
+
+    Raises:
+        ClientError, BotoCoreError: Service Quotas cannot be asked.
+    """
+    subject, code = f"{service}: {name}", SERVICE_CODES[service]
+    console = f"https://{account.region}.console.aws.amazon.com/servicequotas/home"
+    step = f"of {name!r}: {console}/services/{code}/quotas"
+    allowed = find(account, code, name)
     if allowed is None:
         step = "look it up in the Service Quotas console"
         return Finding("warning", subject, "Service Quotas lists no such quota", step)
     detail = f"{allowed:.0f} allowed, {needed} needed"
     if allowed < needed:
-        return Finding("problem", subject, detail, _request(account, service, name, needed))
+        return Finding("problem", subject, detail, f"request {needed} {step}")
+    if allowed < in_rollout:
+        detail = f"{allowed:.0f} allowed; a blue/green rollout at full scale runs {in_rollout}"
+        return Finding("warning", subject, detail, f"request {in_rollout} {step}")
     return Finding("ok", subject, detail)
-
-
-def _request(account: Account, service: str, name: str, value: int) -> str:
-    console = f"https://{account.region}.console.aws.amazon.com/servicequotas/home"
-    return f"request {value} of {name!r}: {console}/services/{service}/quotas"

@@ -6,7 +6,6 @@ It is also what verifies, in an account, what a machine without one cannot.
 import asyncio
 import json
 import time
-import warnings
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing
 from typing import Any
@@ -16,7 +15,7 @@ from botocore.exceptions import ClientError, NoCredentialsError
 from kokoro_speech.errors import SpeechError
 from ops.advice import next_step
 from ops.agentcore import agent_address
-from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain
+from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain, summary
 from ops.findings import Finding
 from ops.speaking import Heard, speak
 from voice_agent_client import AgentError, Audio, ErrorEvent, Event, ask_sse, ask_ws
@@ -62,7 +61,7 @@ def smoke(
         try:
             yield from check()
         except NoCredentialsError as error:
-            raise OpsError("; ".join(explain(error))) from error
+            raise OpsError(summary(error)) from error
         except AWS_ERRORS as error:
             yield Finding("problem", subject, *explain(error))
 
@@ -72,10 +71,9 @@ def check_endpoint(
 ) -> Iterator[Finding]:
     """Whether the endpoint is in service on the configuration that the stack deployed."""
     name = account.settings.endpoint_name
+    sagemaker = account.client("sagemaker")
     try:
-        endpoint = _endpoint_resource().get(
-            endpoint_name=name, session=account.session, region=account.region
-        )
+        endpoint = sagemaker.describe_endpoint(EndpointName=name)
     except ClientError as error:
         # SageMaker's answer for an endpoint that does not exist.
         if error_code(error) != "ValidationException":
@@ -84,63 +82,34 @@ def check_endpoint(
         yield Finding("problem", f"endpoint {name}", "there is none", step)
         return
     waited_s = 0.0
-    while endpoint.endpoint_status in TRANSIENT and waited_s < wait_s:
-        print(
-            f"         endpoint {name} is {endpoint.endpoint_status}, {waited_s:.0f} s", flush=True
-        )
+    while (status := endpoint["EndpointStatus"]) in TRANSIENT and waited_s < wait_s:
+        print(f"         endpoint {name} is {status}, {waited_s:.0f} s", flush=True)
         sleep(POLL_S)
         waited_s += POLL_S
-        endpoint.refresh()
-    reason = endpoint.failure_reason  # an object of the SDK's own where there is none
+        endpoint = sagemaker.describe_endpoint(EndpointName=name)
+    deployed = [name_of_arn(config) for config in account.physical_ids("speech", ENDPOINT_CONFIG)]
     stack = account.stack(account.stack_name("speech")) or {}
-    resources = account.stack_resources("speech")
-    yield compare_configs(
-        name,
-        status=str(endpoint.endpoint_status),
-        in_service=str(endpoint.endpoint_config_name),
-        deployed=[
-            name_of_arn(resource.get("PhysicalResourceId", ""))
-            for resource in resources
-            if resource["ResourceType"] == ENDPOINT_CONFIG
-        ],
-        failure=reason if isinstance(reason, str) else "",
-        stack_status=stack.get("StackStatus", ""),
-    )
-
-
-def _endpoint_resource() -> Any:
-    """The SageMaker SDK's `Endpoint`: seconds to import, which other commands need not spend."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # of its docstrings
-        from sagemaker.core.resources import Endpoint
-    return Endpoint
+    yield compare_configs(endpoint, deployed, stack.get("StackStatus", ""))
 
 
 def compare_configs(
-    endpoint: str,
-    *,
-    status: str,
-    in_service: str,
-    deployed: list[str],
-    failure: str = "",
-    stack_status: str = "",
+    endpoint: dict[str, Any], deployed: list[str], stack_status: str = ""
 ) -> Finding:
     """Judge an endpoint's state: `InService` alone also describes a rollout that was taken back.
 
     Args:
-        endpoint: Its name.
-        status: As `DescribeEndpoint` gives it.
-        in_service: The name of the configuration it runs on.
+        endpoint: As `DescribeEndpoint` gives it.
         deployed: The names of the configurations in the stack.
-        failure: The endpoint's failure reason.
         stack_status: Of the stack, which follows the endpoint back.
     """
-    subject = f"endpoint {endpoint}"
+    name, status = endpoint["EndpointName"], endpoint["EndpointStatus"]
+    in_service, failure = endpoint["EndpointConfigName"], endpoint.get("FailureReason")
+    subject = f"endpoint {name}"
     if status in TRANSIENT:
         detail = f"is {status} on {in_service}"
         return Finding("problem", subject, detail, "wait: --wait 3600 waits an hour")
     if status != "InService":
-        step = next_step(failure) or f"{_speech_log(endpoint)}; then deploy again"
+        step = next_step(failure or "") or f"{_speech_log(name)}; then deploy again"
         return Finding("problem", subject, f"is {status}: {failure or 'no reason given'}", step)
     if not deployed:
         detail = f"is InService on {in_service}, and no stack has a configuration for it"
@@ -162,17 +131,15 @@ def name_of_arn(physical_id: str) -> str:
 
 def check_batch(account: Account) -> Iterator[Finding]:
     """Whether `InvokeEndpoint` speaks."""
-    endpoint = _endpoint_resource()(endpoint_name=account.settings.endpoint_name)
+    name = account.settings.endpoint_name
     started_s = time.monotonic()
-    answer = endpoint.invoke(
-        body=json.dumps({"text": TEXT, "format": "pcm"}),
-        content_type="application/json",
-        session=account.session,
-        region=account.region,
+    answer = account.client("sagemaker-runtime").invoke_endpoint(
+        EndpointName=name,
+        ContentType="application/json",
+        Body=json.dumps({"text": TEXT, "format": "pcm"}),
     )
-    pcm = answer.body.read()
-    heard = Heard(pcm, time.monotonic() - started_s)
-    yield _judge("batch", heard, _speech_log(account.settings.endpoint_name))
+    pcm = answer["Body"].read()
+    yield _judge("batch", Heard(pcm, time.monotonic() - started_s), _speech_log(name))
 
 
 def check_bidirectional(account: Account) -> Iterator[Finding]:

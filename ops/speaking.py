@@ -1,4 +1,4 @@
-"""One text over a bidirectional stream, and whether what came is speech."""
+"""Speaking over bidirectional streams, and whether what came is speech."""
 
 import array
 import asyncio
@@ -17,7 +17,8 @@ from kokoro_speech.protocol import (
 )
 from ops.aws import Account
 
-SAMPLE_RATE_HZ = 24_000
+BYTES_PER_S = 48_000
+"""16-bit mono PCM at 24 kHz, which is what the container sends unless asked."""
 MIN_SPEECH_S = 0.5
 SILENCE = 300
 """A peak below this, of 32 768, is not speech."""
@@ -35,7 +36,7 @@ class Heard:
     @property
     def duration_s(self) -> float:
         """Seconds of speech."""
-        return len(self.pcm) / (2 * SAMPLE_RATE_HZ)
+        return len(self.pcm) / BYTES_PER_S
 
     def problem(self) -> str:
         """Why this is not speech, empty if it is."""
@@ -47,19 +48,24 @@ class Heard:
         return ""
 
 
+def speech_endpoint(account: Account, name: str) -> SpeechEndpoint:
+    """An endpoint to open streams on, reached and signed for as the AWS SDKs are configured."""
+    return SpeechEndpoint(
+        name,
+        region=account.region,
+        # The AWS SDKs' own setting, which the transport takes as an argument.
+        ca_file=account.botocore_session.get_config_variable("ca_bundle"),
+        session=account.botocore_session,
+    )
+
+
 async def speak(account: Account, text: str) -> tuple[Heard, Counter[str]]:
     """Speak `text` over a stream of its own; the speech, and how many parts had which `DataType`.
 
     Raises:
         SpeechError: Speech failed, or is not all there.
     """
-    endpoint = SpeechEndpoint(
-        account.settings.endpoint_name,
-        region=account.region,
-        # The AWS SDKs' own setting, which the transport takes as an argument.
-        ca_file=account.botocore_session.get_config_variable("ca_bundle"),
-        session=account.botocore_session,
-    )
+    endpoint = speech_endpoint(account, account.settings.endpoint_name)
     protocol = SpeechProtocol()
     pcm = bytearray()
     first_audio_s: float | None = None

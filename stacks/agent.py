@@ -12,7 +12,7 @@ from stacks.nag import acknowledge
 from stacks.network import NetworkStack
 from stacks.settings import Settings
 from stacks.settings.agent import Agent
-from stacks.settings.regions import PROFILE_SCOPES
+from stacks.settings.regions import profiled_model
 from stacks.stack import EnvironmentStack
 
 LONGEST_CONVERSATION_IDLE_S = 3600
@@ -155,8 +155,8 @@ class AgentStack(EnvironmentStack):
         """
         actions = ["bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"]
         bedrock = f"arn:{self.partition}:bedrock"
-        scope, _, routed_model_id = model_id.partition(".")
-        if scope not in PROFILE_SCOPES:
+        routed_model_id = profiled_model(model_id)
+        if routed_model_id is None:
             model = f"{bedrock}:{self.region}::foundation-model/{model_id}"
             role.add_to_policy(iam.PolicyStatement(actions=actions, resources=[model]))
             return

@@ -1,16 +1,15 @@
-"""The speech endpoint's metrics, its alarms and its rows of the dashboard."""
+"""The speech endpoint's metrics and alarms."""
 
 from collections.abc import Sequence
 
+import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as cloudwatch_actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from stacks import names
-from stacks.constructs.graph import MINUTE, graph
 from stacks.settings.alarms import SPEECH_ALARMS, Alarms, SpeechAlarm
-from stacks.settings.speech import Instances
 
 INSTANCE_METRICS = ("CPUUtilization", "GPUUtilization")
 
@@ -44,7 +43,7 @@ def speech_metric(endpoint_name: str, name: str, statistic: str) -> cloudwatch.M
         metric_name=name,
         dimensions_map=dimensions,
         statistic=statistic,
-        period=MINUTE,
+        period=cdk.Duration.minutes(1),
     )
 
 
@@ -89,51 +88,3 @@ class SpeechAlarms(Construct):
             datapoints_to_alarm=alarm.bad_minutes,
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
-
-
-def speech_widgets(
-    endpoint_name: str, limits: Alarms, instances: Instances
-) -> list[list[cloudwatch.IWidget]]:
-    """The endpoint's rows of the dashboard: does it speak in time, and is there room."""
-
-    def metric(name: str, statistic: str) -> cloudwatch.Metric:
-        return speech_metric(endpoint_name, name, statistic)
-
-    return [
-        [
-            graph(
-                "First audio of a sentence, ms",
-                metric("FirstAudio", "p50"),
-                metric("FirstAudio", "p95"),
-                mark=("alarm", limits.first_audio_p95_ms),
-            ),
-            graph(
-                "Sentences, and what failed",
-                metric("Requests", "Sum"),
-                metric("Errors", "Sum"),
-                metric("MidStreamErrors", "Sum"),
-            ),
-            graph(
-                "Seconds of work per second of audio",
-                metric("RealTimeFactor", "p95"),
-                mark=("slower than speech", 1),
-            ),
-        ],
-        [
-            graph(
-                "Open conversations an instance",
-                metric("ConcurrentRequestsPerModel", "Maximum"),
-                mark=("target", instances.sessions_per_instance),
-            ),
-            graph(
-                "Instances",
-                # Each reports its load once a minute.
-                metric("CPUUtilization", "SampleCount").with_(label="instances"),
-                mark=("maximum", instances.maximum),
-            ),
-            graph(
-                "Utilization, % of a core or GPU",
-                *(metric(name, "Average") for name in INSTANCE_METRICS),
-            ),
-        ],
-    ]

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 
 from kokoro_server import settings as container
 from stacks.settings.environment import Settings
@@ -32,53 +34,61 @@ _AWS_VARIABLES = {"region": "AWS_REGION", "ca_file": "AWS_CA_BUNDLE"}
 
 def document() -> str:
     """The whole page, in Markdown."""
-    schema = Settings.model_json_schema()
-    tables = [line for table in _tables(schema, schema, "") for line in table]
-    page = [
-        _HEAD,
-        *tables[:-1],
-        *_variables("Variables of the speech container", container.PREFIX, container.Settings),
-        *_variables("Variables of the agent", agent.PREFIX, agent.Settings),
+    schema = Settings.model_json_schema(schema_generator=_WithoutNull)
+    del schema["properties"]["name"]  # the file's
+    sections = [
+        *_sections(schema, schema["$defs"]),
+        _variables("Variables of the speech container", container.PREFIX, container.Settings),
+        _variables("Variables of the agent", agent.PREFIX, agent.Settings),
     ]
-    return "\n".join(page) + "\n"
+    return "\n".join([_HEAD, *sections])
 
 
-def _variables(title: str, prefix: str, model: type[BaseModel]) -> list[str]:
+class _WithoutNull(GenerateJsonSchema):
+    """A schema without null, which neither TOML nor an environment variable can hold."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+
+def _variables(title: str, prefix: str, model: type[BaseModel]) -> str:
     """The section of an image's own settings."""
-    schema = model.model_json_schema()
-    required = schema.get("required", [])
-    rows = [
-        _row(_AWS_VARIABLES.get(name, prefix + name.upper()), field, name in required)
-        for name, field in schema["properties"].items()
-    ]
+    schema = model.model_json_schema(schema_generator=_WithoutNull)
+    variables = {key: _AWS_VARIABLES.get(key, prefix + key.upper()) for key in schema["properties"]}
     text = f"Read when it starts; an unknown `{prefix}*` or a value that is not accepted ends it."
-    return ["", f"## {title}", "", text, "", *_table("variable", rows)]
+    return _section(title, text, "variable", schema, variables)
 
 
-def _table(first_column: str, rows: list[str]) -> list[str]:
-    head = [f"| {first_column} | accepted | default | meaning |", "| --- | --- | --- | --- |"]
-    return head + rows if rows else []
-
-
-def _tables(model: dict[str, Any], root: dict[str, Any], path: str) -> Iterator[list[str]]:
+def _sections(model: dict[str, Any], models: dict[str, Any], path: str = "") -> Iterator[str]:
     """A model's own keys, then those of the models in it; `path` is the TOML table's header."""
-    own: list[str] = []
-    nested: list[tuple[str, dict[str, Any]]] = []
+    fields = model["properties"]
+    references = {key: field.get("items", field).get("$ref") for key, field in fields.items()}
+    own = {key: key for key, reference in references.items() if reference is None}
+    title = f"`{path}`" if path else "At the top of the file"
+    yield _section(title, model["description"], "key", model, own)
+    for key, reference in references.items():
+        if reference is not None:
+            table = ".".join(filter(None, [path.strip("[]"), key]))
+            header = f"[[{table}]]" if "items" in fields[key] else f"[{table}]"
+            yield from _sections(models[reference.rsplit("/", 1)[1]], models, header)
+
+
+def _section(
+    title: str, text: str, first_column: str, model: dict[str, Any], names: dict[str, str]
+) -> str:
+    """A heading, a text and a table of those of a model's fields that have a name in it."""
+    lines = [
+        f"## {title}",
+        "",
+        text,
+        "",
+        f"| {first_column} | accepted | default | meaning |",
+        "| --- | --- | --- | --- |",
+    ]
     required = model.get("required", [])
-    for key, field in model["properties"].items():
-        if key == "name" and not path:
-            continue  # the file's
-        inner = _model_of(field, root)
-        if inner is None:
-            own.append(_row(key, field, key in required))
-        else:
-            header = ".".join(filter(None, [path.strip("[]"), key]))
-            brackets = ("[[", "]]") if field.get("type") == "array" else ("[", "]")
-            nested.append((header.join(brackets), inner))
-    title = f"## `{path}`" if path else "## At the top of the file"
-    yield [title, "", model["description"], "", *_table("key", own), ""]
-    for header, inner in nested:
-        yield from _tables(inner, root, header)
+    for key, name in names.items():
+        lines.append(_row(name, model["properties"][key], key in required))
+    return "\n".join(lines) + "\n"
 
 
 def _row(key: str, field: dict[str, Any], required: bool) -> str:
@@ -96,8 +106,7 @@ def _row(key: str, field: dict[str, Any], required: bool) -> str:
     return f"| `{key}` | {_accepted(field)} | {default} | {meaning} |"
 
 
-def _accepted(field: dict[str, Any]) -> str:
-    value = _without_null(field)
+def _accepted(value: dict[str, Any]) -> str:
     match value:
         case {"enum": choices}:
             return " or ".join(f"`{json.dumps(choice)}`" for choice in choices)
@@ -125,24 +134,6 @@ def _range(value: dict[str, Any]) -> str:
         "exclusiveMaximum": "below",
     }
     return ", ".join(f"{word} {value[key]:,}" for key, word in bounds.items() if key in value)
-
-
-def _without_null(field: dict[str, Any]) -> dict[str, Any]:
-    """The field, or the one thing that it may be beside null, which TOML does not have."""
-    others = [kind for kind in field.get("anyOf", [field]) if kind.get("type") != "null"]
-    (value,) = others
-    found: dict[str, Any] = value
-    return found
-
-
-def _model_of(field: dict[str, Any], root: dict[str, Any]) -> dict[str, Any] | None:
-    """The model that a field holds, alone or in a list."""
-    value = _without_null(field)
-    reference = value.get("items", value).get("$ref")
-    if reference is None:
-        return None
-    model: dict[str, Any] = root["$defs"][reference.rsplit("/", 1)[1]]
-    return model
 
 
 if __name__ == "__main__":

@@ -26,3 +26,9 @@ AgentCore for VPC", supported Availability Zones)."""
 PROFILE_SCOPES = ("global", "us-gov", "us", "eu", "apac", "au", "ca", "jp")
 """How the id of a system-defined inference profile begins, before a dot and the model's own id
 (Bedrock user guide, "Supported Regions and models for inference profiles")."""
+
+
+def profiled_model(model_id: str) -> str | None:
+    """The model behind a system-defined inference profile; None for a model's own id."""
+    scope, _, model = model_id.partition(".")
+    return model if scope in PROFILE_SCOPES else None

@@ -39,8 +39,7 @@ def find(account: RecordedAccount) -> list[Orphan]:
 
 
 def log_groups(account: RecordedAccount) -> set[str]:
-    pages = account.pages("logs", "describe_log_groups")
-    return {group["logGroupName"] for page in pages for group in page["logGroups"]}
+    return set(account.search("logs", "describe_log_groups", "logGroups[].logGroupName"))
 
 
 def make_log_groups(account: RecordedAccount, names: set[str], **tags: str) -> None:
@@ -58,8 +57,7 @@ def make_model(account: RecordedAccount, name: str, **tags: str) -> None:
 
 
 def models(account: RecordedAccount) -> set[str]:
-    pages = account.pages("sagemaker", "list_models")
-    return {model["ModelName"] for page in pages for model in page["Models"]}
+    return set(account.search("sagemaker", "list_models", "Models[].ModelName"))
 
 
 def make_stack(account: RecordedAccount, name: str, resources: dict[str, object]) -> None:
