@@ -17,9 +17,6 @@ Routes of its own, all JSON; an unknown key is answered with 400:
 import argparse
 import asyncio
 import contextlib
-import datetime as dt
-import hashlib
-import json
 import logging
 import sys
 import uuid
@@ -35,7 +32,7 @@ from starlette.routing import Route
 
 from local.aws_wire.control import ControlBody, ControlError, parse_body
 from local.aws_wire.errors import ApiError
-from local.aws_wire.event_stream import CONTENT_TYPE, Event, encode_event
+from local.aws_wire.event_stream import CONTENT_TYPE, json_event
 from local.aws_wire.serving import run_until_signalled, serve_app
 from local.aws_wire.sigv4 import Verifier
 from local.bedrock.replies import choose_reply, load_replies, tokens
@@ -150,8 +147,7 @@ class BedrockConverse:
                 request.method,
                 request.scope["raw_path"].decode(),
                 dict(request.headers),
-                hashlib.sha256(body).hexdigest(),
-                dt.datetime.now(dt.UTC),
+                body,
             )
         try:
             converse = parse_body(_ConverseRequest, body)
@@ -260,18 +256,12 @@ async def _control_error(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, HTTPStatus.BAD_REQUEST)
 
 
-def _event(kind: str, body: object) -> bytes:
-    headers = {":message-type": "event", ":event-type": kind, ":content-type": "application/json"}
-    return encode_event(Event(headers, json.dumps(body).encode()))
+def _event(name: str, body: object) -> bytes:
+    return json_event("event", name, body).encode()
 
 
-def _exception(kind: str, message: str) -> bytes:
-    headers = {
-        ":message-type": "exception",
-        ":exception-type": kind,
-        ":content-type": "application/json",
-    }
-    return encode_event(Event(headers, json.dumps({"message": message}).encode()))
+def _exception(name: str, message: str) -> bytes:
+    return json_event("exception", name, {"message": message}).encode()
 
 
 @contextlib.asynccontextmanager
