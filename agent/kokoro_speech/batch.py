@@ -89,7 +89,7 @@ def pcm_of_wav(wav: bytes) -> bytes:
     try:
         with wave.open(io.BytesIO(wav[:4] + b"\xff" * 4 + wav[8:])) as file:
             channels, sample_bytes, rate_hz, frames, *_ = file.getparams()
-            samples = file.readframes(frames)
+            samples: bytes = file.readframes(frames)
     except (wave.Error, EOFError) as error:
         message = f"speech container: the answer is not a WAV file with audio: {error!r}"
         raise SpeechContainerError(message) from error
