@@ -1,6 +1,5 @@
 """Serves the page in `web/`, and tells it where the agent is."""
 
-import argparse
 import asyncio
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from local.aws_wire.serving import run_until_signalled, serve_app
+from local.aws_wire.serving import run_until_signalled, serve_app, stand_in_parser
 
 WEB = Path(__file__).resolve().parent.parent / "web"
 
@@ -26,15 +25,9 @@ def make_app(agent_url: str) -> Starlette:
     )
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m local.page", description=__doc__)
-    parser.add_argument("--agent-url", required=True, help="http://host:port of the agent")
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    options = _options()
+    parser = stand_in_parser("python -m local.page", __doc__)
+    parser.add_argument("--agent-url", required=True, help="http://host:port of the agent")
+    options = parser.parse_args()
     server = serve_app(make_app(options.agent_url), options.host, options.port)
     asyncio.run(run_until_signalled(server, options.host))

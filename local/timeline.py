@@ -1,6 +1,8 @@
 """What happened when in one reply, as seen by the client."""
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from voice_agent_client import (
     AgentEnd,
@@ -15,6 +17,9 @@ from voice_agent_client import (
 
 SAMPLE_WIDTH_BYTES = 2
 
+type _Rounded = Annotated[float, AfterValidator(lambda value: round(value, 3))]
+"""To milliseconds."""
+
 
 class SpokenSentence(BaseModel):
     """One sentence of the reply; times are seconds since the prompt was sent.
@@ -25,9 +30,9 @@ class SpokenSentence(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     text: str
-    sent_s: float | None
-    first_audio_s: float | None
-    audio_s: float
+    sent_s: _Rounded | None
+    first_audio_s: _Rounded | None
+    audio_s: _Rounded
 
 
 class Report(BaseModel):
@@ -37,11 +42,11 @@ class Report(BaseModel):
 
     mode: str
     transport: str
-    ttft_s: float | None
-    first_sentence_s: float | None
-    ttfa_s: float | None
-    total_s: float
-    audio_s: float
+    ttft_s: _Rounded | None
+    first_sentence_s: _Rounded | None
+    ttfa_s: _Rounded | None
+    total_s: _Rounded
+    audio_s: _Rounded
     streams_opened: int
     text: str
     sentences: list[SpokenSentence]
@@ -106,25 +111,17 @@ class ReplyTimeline:
 
     def report(self, *, mode: str, transport: str) -> Report:
         """The reply in numbers, rounded to milliseconds; call it after `agent_end`."""
-
-        def ms(value: float | None) -> float | None:
-            return None if value is None else round(value, 3)
-
-        for sentence in self._sentences.values():
-            sentence.sent_s = ms(sentence.sent_s)
-            sentence.first_audio_s = ms(sentence.first_audio_s)
-            sentence.audio_s = round(sentence.audio_s, 3)
         return Report(
             mode=mode,
             transport=transport,
-            ttft_s=ms(self.first_text_s),
-            first_sentence_s=ms(self._metrics.first_sentence_s),
-            ttfa_s=ms(self.first_audio_s),
-            total_s=round(self.end_s or 0.0, 3),
-            audio_s=round(self._seconds(len(self.audio)), 3),
+            ttft_s=self.first_text_s,
+            first_sentence_s=self._metrics.first_sentence_s,
+            ttfa_s=self.first_audio_s,
+            total_s=self.end_s or 0.0,
+            audio_s=self._seconds(len(self.audio)),
             streams_opened=self._metrics.streams_opened,
             text="".join(self._text),
-            sentences=list(self._sentences.values()),
+            sentences=[SpokenSentence(**dict(spoken)) for spoken in self._sentences.values()],
         )
 
     def lines(self) -> list[str]:

@@ -5,8 +5,6 @@ is compared.
 
 import asyncio
 import contextlib
-import datetime as dt
-import hashlib
 import socket
 from collections.abc import AsyncIterator
 from urllib.parse import parse_qsl, urlencode
@@ -55,7 +53,7 @@ class Front:
         headers = {name.lower(): value for name, value in request.headers.items()}
         try:
             if headers.get("authorization") != f"Bearer {self._token}":
-                self._verify("POST", target, headers, hashlib.sha256(body).hexdigest())
+                self._verify("POST", target, headers, body)
             self._enter(headers.get(SESSION, ""))
         except ApiError as error:
             self.refused.append(str(error))
@@ -116,10 +114,10 @@ class Front:
             f"SignedHeaders={query['X-Amz-SignedHeaders']}, Signature={query['X-Amz-Signature']}"
         )
         signed = headers | {"authorization": authorization, "x-amz-date": query["X-Amz-Date"]}
-        self._verify("GET", target, signed, hashlib.sha256(b"").hexdigest())
+        self._verify("GET", target, signed, b"")
 
-    def _verify(self, method: str, target: str, headers: dict[str, str], digest: str) -> None:
-        self._verifier.verify(method, target, headers, digest, dt.datetime.now(dt.UTC))
+    def _verify(self, method: str, target: str, headers: dict[str, str], body: bytes) -> None:
+        self._verifier.verify(method, target, headers, body)
 
     def _enter(self, session_id: str) -> None:
         if not 33 <= len(session_id) <= 256:

@@ -1,7 +1,9 @@
 """Whole-reply synthesis through `InvokeEndpoint`: what streaming is measured against."""
 
 import asyncio
+import io
 import json
+import wave
 
 import boto3
 import botocore.config
@@ -78,34 +80,25 @@ class BatchSynthesizer:
 def pcm_of_wav(wav: bytes) -> bytes:
     """Return the samples of a WAV file of mono 16-bit PCM at 24 kHz.
 
-    A streamed file's header cannot know its length, so the `data` chunk, which must be the last,
-    goes to the end of the file whatever its size field says (RIFF, Microsoft/IBM 1991).
+    A streamed file's header cannot know its length, so its size fields are not believed: the `data`
+    chunk, which must be the last, goes to the end of the file (RIFF, Microsoft/IBM 1991).
 
     Raises:
         SpeechContainerError: it is not such a file.
     """
-    if wav[:4] != b"RIFF" or wav[8:12] != b"WAVE":
-        raise SpeechContainerError("speech container: the answer is not a WAV file")
-    position = 12
-    format_chunk = b""
-    while position + 8 <= len(wav):
-        name, size = wav[position : position + 4], int.from_bytes(wav[position + 4 :][:4], "little")
-        position += 8
-        if name == b"data":
-            kind, channels = (int.from_bytes(format_chunk[i : i + 2], "little") for i in (0, 2))
-            rate_hz = int.from_bytes(format_chunk[4:8], "little")
-            bits = int.from_bytes(format_chunk[14:16], "little")
-            if (kind, channels, rate_hz, bits) != (1, 1, SAMPLE_RATE_HZ, 16):
-                raise SpeechContainerError(
-                    f"speech container: the WAV file has {channels} channels of {bits} bits at "
-                    f"{rate_hz} Hz in format {kind}, not mono 16-bit PCM at {SAMPLE_RATE_HZ} Hz"
-                )
-            end = position + min(size, len(wav) - position)
-            return wav[position : end - (end - position) % 2]
-        if name == b"fmt ":
-            format_chunk = wav[position : position + size]
-        position += size + size % 2
-    raise SpeechContainerError("speech container: the WAV file has no audio")
+    try:
+        with wave.open(io.BytesIO(wav[:4] + b"\xff" * 4 + wav[8:])) as file:
+            channels, sample_bytes, rate_hz, frames, *_ = file.getparams()
+            samples: bytes = file.readframes(frames)
+    except (wave.Error, EOFError) as error:
+        message = f"speech container: the answer is not a WAV file with audio: {error!r}"
+        raise SpeechContainerError(message) from error
+    if (channels, sample_bytes, rate_hz) != (1, 2, SAMPLE_RATE_HZ):
+        raise SpeechContainerError(
+            f"speech container: the WAV file has {channels} channels of {8 * sample_bytes} bits at "
+            f"{rate_hz} Hz, not mono 16-bit PCM at {SAMPLE_RATE_HZ} Hz"
+        )
+    return samples[: len(samples) // sample_bytes * sample_bytes]
 
 
 def describe(error: botocore.exceptions.ClientError) -> SpeechError:

@@ -12,7 +12,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.h
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypedDict, Unpack, get_args
+from typing import Annotated, Literal, TypedDict, Unpack
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -126,9 +126,6 @@ type Control = SynthesisStart | Timing | SynthesisComplete | Cancelled | Request
 type Event = Control | Audio | Unrecognized
 
 _CONTROL: TypeAdapter[Control] = TypeAdapter(Annotated[Control, Field(discriminator="type")])
-_CONTROL_TYPES = [
-    get_args(event.model_fields["type"].annotation)[0] for event in get_args(Control.__value__)
-]
 
 
 class SpeechProtocol:
@@ -202,8 +199,8 @@ class SpeechProtocol:
             self._fragments.clear()
             if completion_state == "PARTIAL":
                 return Unrecognized(f"a frame of more than {MAX_FRAME_BYTES} bytes")
-        if data_type == "UTF8" or (data_type is None and _is_control(data)):
-            return self._receive_control(data)
+        if data_type in ("UTF8", None):
+            return self._receive_control(data, is_typed=data_type is not None)
         return self._receive_audio(data)
 
     def _receive_audio(self, data: bytes) -> Event:
@@ -211,11 +208,13 @@ class SpeechProtocol:
             return Unrecognized(f"{len(data)} bytes of audio before any synthesis_start")
         return Audio(self._speaking, data)
 
-    def _receive_control(self, data: bytes) -> Event:
+    def _receive_control(self, data: bytes, *, is_typed: bool) -> Event:
         try:
             event = _CONTROL.validate_json(data)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
+            if not (is_typed or first["loc"]):  # an object of a known type would be named here
+                return self._receive_audio(data)
             where = ".".join(map(str, first["loc"])) or "frame"
             return Unrecognized(f"{where}: {first['msg']}")
         match event:
@@ -243,13 +242,3 @@ class SpeechProtocol:
 
 def _json(message: dict[str, object]) -> str:
     return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-
-
-def _is_control(data: bytes) -> bool:
-    if not data.startswith(b"{"):
-        return False
-    try:
-        message = json.loads(data)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(message, dict) and message.get("type") in _CONTROL_TYPES

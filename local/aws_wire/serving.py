@@ -1,5 +1,6 @@
 """What a stand-in does to be run as a process: serve, say where it listens, end on a signal."""
 
+import argparse
 import asyncio
 import contextlib
 import json
@@ -11,6 +12,18 @@ import uvicorn
 from starlette.applications import Starlette
 
 _SHUTDOWN_S = 1
+
+
+def stand_in_parser(program: str, description: str | None) -> argparse.ArgumentParser:
+    """Return a command line that says where to listen; more can be added."""
+    parser = argparse.ArgumentParser(
+        prog=program,
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
+    return parser
 
 
 async def run_until_signalled(

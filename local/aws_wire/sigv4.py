@@ -1,4 +1,4 @@
-"""Verification of AWS Signature Version 4, without I/O.
+"""Verification of AWS Signature Version 4, without I/O. botocore computes what is compared.
 
 Requests: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html.
 Event streams: each event is wrapped in an envelope whose signature covers the one before it,
@@ -12,10 +12,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from urllib.parse import quote
+
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from smithy_aws_event_stream.events import EventMessage
 
 from local.aws_wire.errors import ApiError
-from local.aws_wire.event_stream import Event, encode_headers
+from local.aws_wire.event_stream import encode_headers
 
 STREAMING_PAYLOAD = "STREAMING-AWS4-HMAC-SHA256-EVENTS"
 """Stands for the payload's hash in the signature of an event stream's request."""
@@ -45,24 +49,25 @@ class Verifier:
         method: str,
         target: str,
         headers: Mapping[str, str],
-        payload_hash: str,
-        now: dt.datetime,
-    ) -> "VerifiedSignature":
+        body: bytes | None,
+        now: dt.datetime | None = None,
+    ) -> "EventSignatureChain":
         """Check a request's `Authorization`.
 
         Args:
             method: `POST` and the like.
             target: Path and query exactly as they were on the wire.
             headers: By lower-case name; `host` must be among them.
-            payload_hash: The body's SHA-256 in hex, or `STREAMING_PAYLOAD`.
-            now: The time, with its zone.
+            body: The complete body; None for an event stream, whose events are signed one by one.
+            now: The time, with its zone; None for the clock's.
 
         Returns:
-            The key and the signature that an event stream's chain begins with.
+            What opens the events of an event stream.
 
         Raises:
             ApiError: 403, with the reason.
         """
+        now = now or dt.datetime.now(dt.UTC)
         match = self._parse_authorization(headers.get("authorization", ""))
         signed_at = _request_time(headers, match["date"])
         if abs(now - signed_at) > MAX_CLOCK_SKEW:
@@ -74,17 +79,23 @@ class Verifier:
         if "host" not in signed_names:
             raise _denied("'Host' must be a signed header.")
 
-        scope = f"{match['date']}/{self.region}/{self.service}/aws4_request"
-        canonical_request = _canonical_request(method, target, headers, signed_names, payload_hash)
-        digest = hashlib.sha256(canonical_request.encode()).hexdigest()
-        time = f"{signed_at:{_TIME_FORMAT}}"
-        key = _signing_key(self.secret_access_key, scope)
-        expected = _hmac(key, "\n".join(("AWS4-HMAC-SHA256", time, scope, digest))).hex()
-        if not hmac.compare_digest(expected, match["signature"]):
+        request = AWSRequest(
+            method,
+            f"https://localhost{target}",
+            headers={name: headers.get(name, "") for name in signed_names},
+        )
+        request.context["timestamp"] = f"{signed_at:{_TIME_FORMAT}}"
+        credentials = Credentials(self.access_key_id, self.secret_access_key)
+        auth = SigV4Auth(credentials, self.service, self.region)
+        payload_hash = STREAMING_PAYLOAD if body is None else hashlib.sha256(body).hexdigest()
+        # The last line is the payload's hash: botocore believes the one that a header claims.
+        head, _, _ = auth.canonical_request(request).rpartition("\n")
+        string_to_sign = auth.string_to_sign(request, f"{head}\n{payload_hash}")
+        if not hmac.compare_digest(auth.signature(string_to_sign, request), match["signature"]):
             raise _denied(
                 "The request signature we calculated does not match the signature you provided."
             )
-        return VerifiedSignature(key, scope, match["signature"])
+        return EventSignatureChain(auth, request, match["signature"])
 
     def _parse_authorization(self, authorization: str) -> re.Match[str]:
         """Return the fields of an `Authorization` header that is this caller's and service's."""
@@ -105,24 +116,21 @@ class Verifier:
         return match
 
 
-@dataclass(frozen=True)
-class VerifiedSignature:
-    """What a request's signature leaves for the events that follow it."""
-
-    key: bytes
-    scope: str
-    signature: str
-
-
+@dataclass
 class EventSignatureChain:
-    """Opens signed envelopes in the order in which they were sent."""
+    """Opens signed envelopes in the order in which they were sent.
 
-    def __init__(self, seed: VerifiedSignature) -> None:
-        self._key = seed.key
-        self._scope = seed.scope
-        self._prior_signature = seed.signature
+    Attributes:
+        auth: Signs with the caller's key.
+        request: The stream's request, whose date and scope are those of its events.
+        prior_signature: The request's or the last event's, in hex.
+    """
 
-    def open(self, envelope: Event) -> bytes:
+    auth: SigV4Auth
+    request: AWSRequest
+    prior_signature: str
+
+    def open(self, envelope: EventMessage) -> bytes:
         """Return the encoded event inside, or `b""` for the envelope that ends the stream.
 
         Raises:
@@ -136,15 +144,16 @@ class EventSignatureChain:
             (
                 "AWS4-HMAC-SHA256-PAYLOAD",
                 f"{date:{_TIME_FORMAT}}",
-                self._scope,
-                self._prior_signature,
+                self.auth.credential_scope(self.request),
+                self.prior_signature,
                 hashlib.sha256(encode_headers({":date": date})).hexdigest(),
                 hashlib.sha256(envelope.payload).hexdigest(),
             )
         )
-        if not hmac.compare_digest(_hmac(self._key, string_to_sign), signature):
+        expected = self.auth.signature(string_to_sign, self.request)
+        if not hmac.compare_digest(expected, signature.hex()):
             raise _denied("An event's signature does not match.")
-        self._prior_signature = signature.hex()
+        self.prior_signature = expected
         return envelope.payload
 
 
@@ -162,34 +171,3 @@ def _request_time(headers: Mapping[str, str], scope_date: str) -> dt.datetime:
     if not text.startswith(scope_date):
         raise _denied(f"The credential's date {scope_date} is not that of X-Amz-Date, {text}.")
     return signed_at
-
-
-def _canonical_request(
-    method: str, target: str, headers: Mapping[str, str], signed_names: list[str], payload_hash: str
-) -> str:
-    path, _, query = target.partition("?")
-    header_lines = "".join(
-        f"{name}:{' '.join(headers.get(name, '').split())}\n" for name in signed_names
-    )
-    return "\n".join(
-        (
-            method,
-            # All services but S3 encode the path a second time.
-            quote(path, safe="/~"),
-            "&".join(sorted(query.split("&"))),
-            header_lines,
-            ";".join(signed_names),
-            payload_hash,
-        )
-    )
-
-
-def _signing_key(secret_access_key: str, scope: str) -> bytes:
-    key = f"AWS4{secret_access_key}".encode()
-    for step in scope.split("/"):
-        key = _hmac(key, step)
-    return key
-
-
-def _hmac(key: bytes, message: str) -> bytes:
-    return hmac.digest(key, message.encode(), "sha256")

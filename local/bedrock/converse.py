@@ -17,9 +17,6 @@ Routes of its own, all JSON; an unknown key is answered with 400:
 import argparse
 import asyncio
 import contextlib
-import datetime as dt
-import hashlib
-import json
 import logging
 import sys
 import uuid
@@ -35,15 +32,12 @@ from starlette.routing import Route
 
 from local.aws_wire.control import ControlBody, ControlError, parse_body
 from local.aws_wire.errors import ApiError
-from local.aws_wire.event_stream import CONTENT_TYPE, Event, encode_event
-from local.aws_wire.serving import run_until_signalled, serve_app
+from local.aws_wire.event_stream import CONTENT_TYPE, json_event
+from local.aws_wire.serving import run_until_signalled, serve_app, stand_in_parser
 from local.aws_wire.sigv4 import Verifier
 from local.bedrock.replies import choose_reply, load_replies, tokens
 
 logger = logging.getLogger(__name__)
-
-DEFAULT_FIRST_TOKEN_S = 0.4
-DEFAULT_TOKENS_PER_S = 12.0
 
 
 class _ContentBlock(BaseModel):
@@ -73,10 +67,6 @@ class _ConverseRequest(BaseModel):
         return ""
 
 
-class _Empty(ControlBody):
-    """The body of a route that takes none: `{}`."""
-
-
 class _Script(ControlBody):
     """What the model says from now on.
 
@@ -90,11 +80,16 @@ class _Script(ControlBody):
     error_after_tokens: Annotated[int, Field(ge=0)] | None = None
 
 
-class _Pace(ControlBody):
-    """How fast the model writes; what is absent stays as it is."""
+class Pace(ControlBody):
+    """How fast the model writes.
 
-    first_token_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    tokens_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    Attributes:
+        first_token_s: Seconds until a reply's first token.
+        tokens_per_s: Tokens a second after it.
+    """
+
+    first_token_s: float = Field(default=0.4, ge=0, allow_inf_nan=False)
+    tokens_per_s: float = Field(default=12.0, gt=0, allow_inf_nan=False)
 
 
 class BedrockConverse:
@@ -102,20 +97,12 @@ class BedrockConverse:
 
     Args:
         verifier: Checks signatures; None accepts every request.
-        first_token_s: Seconds until a reply's first token.
-        tokens_per_s: Tokens a second after it.
+        pace: How fast the model writes at first.
     """
 
-    def __init__(
-        self,
-        *,
-        verifier: Verifier | None = None,
-        first_token_s: float = DEFAULT_FIRST_TOKEN_S,
-        tokens_per_s: float = DEFAULT_TOKENS_PER_S,
-    ) -> None:
+    def __init__(self, *, verifier: Verifier | None = None, pace: Pace | None = None) -> None:
         self._verifier = verifier
-        self._first_token_s = first_token_s
-        self._tokens_per_s = tokens_per_s
+        self._pace = pace or Pace()
         self._replies = load_replies()
         self._script = _Script()
         self._released = asyncio.Event()
@@ -150,8 +137,7 @@ class BedrockConverse:
                 request.method,
                 request.scope["raw_path"].decode(),
                 dict(request.headers),
-                hashlib.sha256(body).hexdigest(),
-                dt.datetime.now(dt.UTC),
+                body,
             )
         try:
             converse = parse_body(_ConverseRequest, body)
@@ -181,7 +167,7 @@ class BedrockConverse:
         self._streams_open += 1
         try:
             yield _event("messageStart", {"role": "assistant"})
-            due_s = started_s + self._first_token_s
+            due_s = started_s + self._pace.first_token_s
             for index, token in enumerate(reply_tokens):
                 if index == error_after_tokens:
                     yield _exception("modelStreamErrorException", "The model stopped working.")
@@ -198,7 +184,7 @@ class BedrockConverse:
                 yield _event(
                     "contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": token}}
                 )
-                due_s += 1 / self._tokens_per_s
+                due_s += 1 / self._pace.tokens_per_s
             yield _event("contentBlockStop", {"contentBlockIndex": 0})
             yield _event("messageStop", {"stopReason": "end_turn"})
             yield _event(
@@ -220,22 +206,18 @@ class BedrockConverse:
         return JSONResponse(self._script.model_dump())
 
     async def _set_pace(self, request: Request) -> Response:
-        pace = parse_body(_Pace, await request.body())
-        if pace.first_token_s is not None:
-            self._first_token_s = pace.first_token_s
-        if pace.tokens_per_s is not None:
-            self._tokens_per_s = pace.tokens_per_s
-        return JSONResponse(
-            {"first_token_s": self._first_token_s, "tokens_per_s": self._tokens_per_s}
-        )
+        pace = parse_body(Pace, await request.body())
+        # What is absent stays as it is.
+        self._pace = self._pace.model_copy(update=pace.model_dump(exclude_unset=True))
+        return JSONResponse(self._pace.model_dump())
 
     async def _hold(self, request: Request) -> Response:
-        parse_body(_Empty, await request.body())
+        parse_body(ControlBody, await request.body())
         self._released.clear()
         return JSONResponse({"held": True})
 
     async def _release(self, request: Request) -> Response:
-        parse_body(_Empty, await request.body())
+        parse_body(ControlBody, await request.body())
         self._released.set()
         return JSONResponse({"held": False})
 
@@ -260,18 +242,12 @@ async def _control_error(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, HTTPStatus.BAD_REQUEST)
 
 
-def _event(kind: str, body: object) -> bytes:
-    headers = {":message-type": "event", ":event-type": kind, ":content-type": "application/json"}
-    return encode_event(Event(headers, json.dumps(body).encode()))
+def _event(name: str, body: object) -> bytes:
+    return json_event("event", name, body).encode()
 
 
-def _exception(kind: str, message: str) -> bytes:
-    headers = {
-        ":message-type": "exception",
-        ":exception-type": kind,
-        ":content-type": "application/json",
-    }
-    return encode_event(Event(headers, json.dumps({"message": message}).encode()))
+def _exception(name: str, message: str) -> bytes:
+    return json_event("exception", name, {"message": message}).encode()
 
 
 @contextlib.asynccontextmanager
@@ -286,42 +262,31 @@ async def run_bedrock(
             stand_in.stop()
 
 
-def _options(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="local.bedrock.converse",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
-    parser.add_argument("--first-token-s", type=float, default=DEFAULT_FIRST_TOKEN_S)
-    parser.add_argument("--tokens-per-s", type=float, default=DEFAULT_TOKENS_PER_S)
+def _parser() -> argparse.ArgumentParser:
+    parser = stand_in_parser("local.bedrock.converse", __doc__)
+    parser.add_argument("--first-token-s", type=float, default=Pace().first_token_s)
+    parser.add_argument("--tokens-per-s", type=float, default=Pace().tokens_per_s)
     parser.add_argument("--access-key-id", help="with it, signatures are verified")
     parser.add_argument("--secret-access-key")
     parser.add_argument("--region", default="us-east-1")
-    options = parser.parse_args(arguments)
-    if (options.access_key_id is None) != (options.secret_access_key is None):
+    return parser
+
+
+def _stand_in(parser: argparse.ArgumentParser, options: argparse.Namespace) -> BedrockConverse:
+    keys = options.access_key_id, options.secret_access_key
+    if keys.count(None) == 1:
         parser.error("--access-key-id and --secret-access-key go together")
     try:
-        _Pace(first_token_s=options.first_token_s, tokens_per_s=options.tokens_per_s)
+        pace = Pace(first_token_s=options.first_token_s, tokens_per_s=options.tokens_per_s)
     except ValidationError as error:
         parser.error(str(error))
-    return options
-
-
-def _serving(options: argparse.Namespace) -> contextlib.AbstractAsyncContextManager[int]:
-    verifier = None
-    if options.access_key_id is not None:
-        verifier = Verifier(
-            options.access_key_id, options.secret_access_key, options.region, "bedrock"
-        )
-    stand_in = BedrockConverse(
-        verifier=verifier, first_token_s=options.first_token_s, tokens_per_s=options.tokens_per_s
-    )
-    return run_bedrock(stand_in, options.host, options.port)
+    verifier = None if None in keys else Verifier(*keys, options.region, "bedrock")
+    return BedrockConverse(verifier=verifier, pace=pace)
 
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
-    options = _options(sys.argv[1:])
-    asyncio.run(run_until_signalled(_serving(options), options.host))
+    parser = _parser()
+    options = parser.parse_args()
+    server = run_bedrock(_stand_in(parser, options), options.host, options.port)
+    asyncio.run(run_until_signalled(server, options.host))

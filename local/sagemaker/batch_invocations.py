@@ -1,8 +1,6 @@
 """InvokeEndpoint: one request, one answer from the container's `POST /invocations`."""
 
 import asyncio
-import datetime as dt
-import hashlib
 import logging
 import re
 from http import HTTPStatus
@@ -58,13 +56,7 @@ class BatchInvocations:
                 HTTPStatus.NOT_FOUND,
                 f"no route for {request.method} {request.target}",
             )
-        self._verifier.verify(
-            request.method,
-            request.target,
-            request.headers,
-            hashlib.sha256(request.body).hexdigest(),
-            dt.datetime.now(dt.UTC),
-        )
+        self._verifier.verify(request.method, request.target, request.headers, request.body)
         endpoint = find_endpoint(self._settings, route[1], request.headers, "ValidationError")
         self.requests += 1
         headers = {name: request.headers[name] for name in _FORWARDED if name in request.headers}

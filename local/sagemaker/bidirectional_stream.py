@@ -5,8 +5,6 @@ those of `aws-sdk-sagemaker-runtime-http2` 0.12.0. Marked "guess" is what no pub
 """
 
 import asyncio
-import datetime as dt
-import json
 import logging
 import re
 import uuid
@@ -14,18 +12,18 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Literal
 
+from smithy_aws_event_stream.events import EventMessage
 from websockets.frames import CloseCode, Opcode
 
 from local.aws_wire.errors import ApiError
 from local.aws_wire.event_stream import (
     CONTENT_TYPE,
-    Event,
     EventDecoder,
     EventStreamError,
-    encode_event,
+    json_event,
 )
 from local.aws_wire.http2_server import Http2Stream
-from local.aws_wire.sigv4 import STREAMING_PAYLOAD, EventSignatureChain, Verifier
+from local.aws_wire.sigv4 import EventSignatureChain, Verifier
 from local.sagemaker.container_socket import (
     ContainerClosed,
     ContainerLost,
@@ -63,19 +61,12 @@ class StreamFailure(Exception):
         self.message = message
         self.error_code = error_code
 
-    def event(self) -> Event:
+    def event(self) -> EventMessage:
         """The event that tells the client."""
         body = {"Message": self.message}
         if self.error_code is not None:
             body["ErrorCode"] = self.error_code
-        return Event(
-            {
-                ":message-type": "exception",
-                ":exception-type": self.kind,
-                ":content-type": "application/json",
-            },
-            json.dumps(body).encode(),
-        )
+        return json_event("exception", self.kind, body)
 
 
 class BidirectionalStreams:
@@ -133,7 +124,7 @@ class BidirectionalStreams:
             await stream.send(b"", end=True)
         except StreamFailure as failure:
             logger.info("stream %d failed: %s", stream.stream_id, failure.message)
-            await stream.send(encode_event(failure.event()), end=True)
+            await stream.send(failure.event().encode(), end=True)
         finally:
             self.open -= 1
             container.close()
@@ -148,9 +139,7 @@ class BidirectionalStreams:
                 "UnknownOperationException", HTTPStatus.NOT_FOUND, f"no route for {method} {target}"
             )
         headers.setdefault("host", headers.get(":authority", ""))
-        signature = self._verifier.verify(
-            method, target, headers, STREAMING_PAYLOAD, dt.datetime.now(dt.UTC)
-        )
+        chain = self._verifier.verify(method, target, headers, None)
         if headers.get("content-type") != CONTENT_TYPE:
             raise ApiError(
                 "InputValidationError",
@@ -166,7 +155,7 @@ class BidirectionalStreams:
                 f"Endpoint {route[1]} does not support bidirectional streaming: its image lacks "
                 "the label com.amazonaws.sagemaker.capabilities.bidirectional-streaming=true",
             )
-        return EventSignatureChain(signature), _container_url(endpoint, headers)
+        return chain, _container_url(endpoint, headers)
 
 
 def _container_url(endpoint: Endpoint, headers: dict[str, str]) -> str:
@@ -285,7 +274,7 @@ class _Relay:
             if received.opcode is Opcode.PONG:
                 self._unanswered_pings = 0
             else:
-                await self._stream.send(encode_event(parts.event(received)))
+                await self._stream.send(parts.event(received).encode())
 
     async def _ping(self) -> None:
         """Ping now and then, and give the container up when it does not answer."""
@@ -305,7 +294,7 @@ def _lost(error: ContainerLost) -> StreamFailure:
     return StreamFailure("ModelStreamError", str(error), "1006")
 
 
-def _decode_all(encoded: bytes) -> list[Event]:
+def _decode_all(encoded: bytes) -> list[EventMessage]:
     decoder = EventDecoder()
     events = decoder.feed(encoded)
     if decoder.buffered_bytes:

@@ -9,13 +9,12 @@ import contextlib
 from dataclasses import dataclass
 from http import HTTPStatus
 
+from smithy_aws_event_stream.events import MAX_PAYLOAD_LENGTH
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidState
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Response
 from websockets.uri import parse_uri
-
-from local.aws_wire.event_stream import MAX_PAYLOAD_BYTES
 
 _READ_BYTES = 64 * 1024
 
@@ -196,7 +195,7 @@ async def open_container_socket(url: str, timeout_s: float) -> ContainerSocket:
         async with asyncio.timeout(timeout_s):
             reader, writer = await asyncio.open_connection(uri.host, uri.port)
             # An event carries at most this much, so a longer frame could not be forwarded.
-            protocol = ClientProtocol(uri, max_size=(None, MAX_PAYLOAD_BYTES))
+            protocol = ClientProtocol(uri, max_size=(None, MAX_PAYLOAD_LENGTH))
             socket = ContainerSocket(reader, writer, protocol)
             try:
                 await socket.handshake()

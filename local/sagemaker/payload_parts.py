@@ -6,9 +6,8 @@ frames), COMPLETE or none ends it. The way back mirrors it. Source: "Container c
 bidirectional streaming", sagemaker/latest/dg/your-algorithms-inference-code.html.
 """
 
+from smithy_aws_event_stream.events import EventMessage
 from websockets.frames import Frame, Opcode
-
-from local.aws_wire.event_stream import Event
 
 
 class PayloadPartError(ValueError):
@@ -21,7 +20,7 @@ class PartsToFrames:
     def __init__(self) -> None:
         self._message_open = False
 
-    def frame(self, event: Event) -> Frame:
+    def frame(self, event: EventMessage) -> Frame:
         """Return the frame for a part.
 
         The data type of a part that continues a message is not looked at: a guess, since
@@ -55,20 +54,20 @@ class FramesToParts:
     def __init__(self) -> None:
         self._data_type = "BINARY"
 
-    def event(self, frame: Frame) -> Event:
+    def event(self, frame: Frame) -> EventMessage:
         """Return the event for a text, binary or continuation frame.
 
         Every part of a fragmented message carries the type of its first frame: a guess.
         """
         if frame.opcode is not Opcode.CONT:
             self._data_type = "UTF8" if frame.opcode is Opcode.TEXT else "BINARY"
-        return Event(
-            {
+        return EventMessage(
+            headers={
                 ":message-type": "event",
                 ":event-type": "PayloadPart",
                 ":content-type": "application/octet-stream",
                 "DataType": self._data_type,
                 "CompletionState": "COMPLETE" if frame.fin else "PARTIAL",
             },
-            bytes(frame.data),
+            payload=bytes(frame.data),
         )

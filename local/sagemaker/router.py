@@ -29,7 +29,7 @@ from local.aws_wire.control import ControlBody, ControlError, parse_body
 from local.aws_wire.errors import ApiError
 from local.aws_wire.http1_server import HttpRequest, HttpResponse, serve_http1
 from local.aws_wire.http2_server import Http2ServerConnection
-from local.aws_wire.serving import run_until_signalled
+from local.aws_wire.serving import run_until_signalled, stand_in_parser
 from local.aws_wire.sigv4 import Verifier
 from local.aws_wire.tls import make_tls
 from local.sagemaker.batch_invocations import BatchInvocations
@@ -175,8 +175,7 @@ def _endpoint(argument: str) -> tuple[str, str]:
 
 
 def _settings(arguments: list[str]) -> RouterSettings:
-    parser = argparse.ArgumentParser(prog="local.sagemaker.router", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser = stand_in_parser("local.sagemaker.router", __doc__)
     parser.add_argument(
         "--endpoint",
         action="append",
@@ -185,8 +184,6 @@ def _settings(arguments: list[str]) -> RouterSettings:
         metavar="NAME=URL",
         help="an endpoint and its container; may be given again",
     )
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
     parser.add_argument("--tls-dir", required=True, help="where ca.pem, cert.pem, key.pem go")
     parser.add_argument("--access-key-id", required=True)
     parser.add_argument("--secret-access-key", required=True)

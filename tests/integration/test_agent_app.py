@@ -16,7 +16,7 @@ import pytest_asyncio
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection
 
-from local.bedrock.converse import BedrockConverse, run_bedrock
+from local.bedrock.converse import BedrockConverse, Pace, run_bedrock
 from local.sagemaker.router import SageMakerRouter, run_router
 from local.sagemaker.settings import Endpoint, RouterSettings
 from tests.scripted_container import Container, complete, run_container, speak, start
@@ -100,7 +100,7 @@ async def start_agent(log: Path, **values: str) -> asyncio.subprocess.Process:
 @asynccontextmanager
 async def run_agent(folder: Path, **settings: str) -> AsyncIterator[Agent]:
     """The agent and all it talks to; ended by SIGTERM, with status 0 and no traceback."""
-    bedrock = BedrockConverse(first_token_s=0.01, tokens_per_s=500)
+    bedrock = BedrockConverse(pace=Pace(first_token_s=0.01, tokens_per_s=500))
     async with run_container(speak) as container, run_bedrock(bedrock) as bedrock_port:
         router_settings = RouterSettings(
             tls_dir=folder / "tls",

@@ -8,7 +8,7 @@ from contextlib import aclosing, asynccontextmanager
 import httpx
 import pytest
 
-from local.bedrock.converse import BedrockConverse, run_bedrock
+from local.bedrock.converse import BedrockConverse, Pace, run_bedrock
 from voice_agent.model import BedrockError, BlockEnd, ChatHistory, Text, create_model
 from voice_agent.settings import Settings
 
@@ -29,7 +29,7 @@ def talking(monkeypatch: pytest.MonkeyPatch):
             "AWS_CONFIG_FILE": "/dev/null",
         }.items():
             monkeypatch.setenv(name, value)
-        async with run_bedrock(BedrockConverse(**pace)) as port:
+        async with run_bedrock(BedrockConverse(pace=Pace(**pace))) as port:
             url = f"http://127.0.0.1:{port}"
             monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", url)
             settings = Settings(

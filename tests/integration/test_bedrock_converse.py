@@ -17,7 +17,7 @@ from strands import Agent
 from strands.models import BedrockModel
 
 from local.aws_wire.sigv4 import Verifier
-from local.bedrock.converse import BedrockConverse, run_bedrock
+from local.bedrock.converse import BedrockConverse, Pace, run_bedrock
 from local.bedrock.replies import choose_reply, load_replies, tokens
 
 MODEL_ID = "global.amazon.nova-2-lite-v1:0"
@@ -76,7 +76,7 @@ def deltas(events: list[dict]) -> list[str]:
 @pytest.fixture
 async def bedrock() -> AsyncIterator[Bedrock]:
     verifier = Verifier("A", "S", "us-east-1", "bedrock")
-    stand_in = BedrockConverse(verifier=verifier, first_token_s=0.01, tokens_per_s=2000)
+    stand_in = BedrockConverse(verifier=verifier, pace=Pace(first_token_s=0.01, tokens_per_s=2000))
     async with (
         run_bedrock(stand_in) as port,
         httpx.AsyncClient(trust_env=False, timeout=30) as http,

@@ -24,11 +24,12 @@ from aws_sdk_sagemaker_runtime_http2 import models
 from aws_sdk_sagemaker_runtime_http2.client import AsyncSageMakerRuntimeHTTP2Client
 from aws_sdk_sagemaker_runtime_http2.config import AsyncSageMakerRuntimeHTTP2Config
 from botocore.config import Config
+from smithy_aws_event_stream.events import EventMessage
 from smithy_core.exceptions import CallError
 from websockets.frames import Opcode
 
 from kokoro_speech.transport import ConnectionLostError, H2Transport
-from local.aws_wire.event_stream import Event, EventDecoder, encode_event
+from local.aws_wire.event_stream import EventDecoder
 from local.aws_wire.tls import make_tls
 from local.sagemaker.router import SageMakerRouter, run_router
 from local.sagemaker.settings import Endpoint, RouterSettings
@@ -412,9 +413,9 @@ class TamperingTransport(H2Transport):
                     count += 1
                     if count == 2:
                         inner = EventDecoder().feed(event.payload)[0]
-                        forged = encode_event(Event(inner.headers, b"forged"))
-                        event = Event(event.headers, forged)
-                    yield encode_event(event)
+                        forged = EventMessage(headers=inner.headers, payload=b"forged").encode()
+                        event = EventMessage(headers=event.headers, payload=forged)
+                    yield event.encode()
 
         # The SDK writes into the body of the request it has: that one stays as it is.
         changed_request = copy.copy(request)

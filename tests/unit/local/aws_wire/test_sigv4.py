@@ -2,7 +2,6 @@
 
 import asyncio
 import datetime as dt
-import hashlib
 from urllib.parse import quote
 
 import pytest
@@ -16,8 +15,8 @@ from smithy_aws_core.identity import AWSCredentialsIdentity
 from smithy_aws_event_stream.events import EventHeaderEncoder, EventMessage
 
 from local.aws_wire.errors import ApiError
-from local.aws_wire.event_stream import Event, EventDecoder, encode_event
-from local.aws_wire.sigv4 import EventSignatureChain, VerifiedSignature, Verifier
+from local.aws_wire.event_stream import EventDecoder
+from local.aws_wire.sigv4 import EventSignatureChain, Verifier
 
 KEY_ID, SECRET = "AKIATEST", "a/secret+key"
 VERIFIER = Verifier(KEY_ID, SECRET, "us-east-1", "sagemaker")
@@ -42,10 +41,10 @@ def signed(path: str = PATH, secret: str = SECRET, **names: str) -> dict[str, st
 
 def verify(
     headers: dict[str, str], path: str = PATH, body: bytes = BODY, **more: object
-) -> VerifiedSignature:
-    now = more.get("now", dt.datetime.now(dt.UTC))
-    assert isinstance(now, dt.datetime)
-    return VERIFIER.verify("POST", path, headers, hashlib.sha256(body).hexdigest(), now)
+) -> EventSignatureChain:
+    now = more.get("now")
+    assert now is None or isinstance(now, dt.datetime)
+    return VERIFIER.verify("POST", path, headers, body, now)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +129,7 @@ def test_a_signature_without_the_host_is_refused() -> None:
 # The chain of events
 
 
-def envelopes(payloads: list[bytes], seed: str) -> list[Event]:
+def envelopes(payloads: list[bytes], seed: str) -> list[EventMessage]:
     """What the official signer makes of some events and the end of the stream."""
     signer = AsyncEventSigner(initial_signature=seed.encode(), event_encoder_cls=EventHeaderEncoder)
     identity = AWSCredentialsIdentity(access_key_id=KEY_ID, secret_access_key=SECRET)
@@ -153,16 +152,13 @@ def envelopes(payloads: list[bytes], seed: str) -> list[Event]:
     return EventDecoder().feed(b"".join(asyncio.run(sign())))
 
 
-def seed() -> VerifiedSignature:
-    return verify(signed())
-
-
 def test_the_sdks_chain_is_opened_to_its_end() -> None:
-    start = seed()
-    chain = EventSignatureChain(start)
-    opened = [chain.open(event) for event in envelopes([b"one", b"", b"three"], start.signature)]
+    chain = verify(signed())
+    sent = envelopes([b"one", b"", b"three"], chain.prior_signature)
+    opened = [chain.open(event) for event in sent]
     inner = [
-        encode_event(Event({":event-type": "PayloadPart"}, p)) for p in (b"one", b"", b"three")
+        EventMessage(headers={":event-type": "PayloadPart"}, payload=payload).encode()
+        for payload in (b"one", b"", b"three")
     ]
     assert opened == [*inner, b""]
 
@@ -170,17 +166,18 @@ def test_the_sdks_chain_is_opened_to_its_end() -> None:
 @pytest.mark.parametrize("attack", ["alter", "drop", "repeat", "swap", "unsigned", "other seed"])
 def test_a_chain_that_was_tampered_with_is_refused(attack: str) -> None:
     """Verifying each event on its own would let events be left out or played again."""
-    start = seed()
-    first, second, end = envelopes([b"one", b"two"], start.signature)
-    chain = EventSignatureChain(start)
+    chain = verify(signed())
+    first, second, end = envelopes([b"one", b"two"], chain.prior_signature)
     if attack == "other seed":
-        chain = EventSignatureChain(VerifiedSignature(start.key, start.scope, "0" * 64))
+        chain.prior_signature = "0" * 64
+    altered = first.payload.replace(b"one", b"two")
+    unsigned = EventMessage(headers={":event-type": "PayloadPart"}, payload=b"one")
     sequence = {
-        "alter": [Event(first.headers, first.payload.replace(b"one", b"two"))],
+        "alter": [EventMessage(headers=first.headers, payload=altered)],
         "drop": [second],
         "repeat": [first, first],
         "swap": [second, first],
-        "unsigned": [Event({":event-type": "PayloadPart"}, b"one")],
+        "unsigned": [unsigned],
         "other seed": [first, second, end],
     }[attack]
     with pytest.raises(ApiError) as refusal:

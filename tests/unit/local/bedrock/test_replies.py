@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.bedrock.converse import DEFAULT_FIRST_TOKEN_S, DEFAULT_TOKENS_PER_S
+from local.bedrock.converse import Pace
 from local.bedrock.replies import Reply, choose_reply, load_replies, tokens
 
 REPLIES = load_replies()
@@ -35,14 +35,11 @@ def test_writing_outlasts_the_first_sentences_speech(reply: Reply) -> None:
     The speech of a sentence is taken to start a second after its last word and to have 2.8 words
     a second.
     """
+    pace = Pace()
     first = sentences(reply.text)[0]
-    spoken_by_s = (
-        DEFAULT_FIRST_TOKEN_S
-        + len(tokens(first)) / DEFAULT_TOKENS_PER_S
-        + 1.0
-        + len(first.split()) / 2.8
-    )
-    written_by_s = DEFAULT_FIRST_TOKEN_S + len(tokens(reply.text)) / DEFAULT_TOKENS_PER_S
+    first_written_by_s = pace.first_token_s + len(tokens(first)) / pace.tokens_per_s
+    spoken_by_s = first_written_by_s + 1.0 + len(first.split()) / 2.8
+    written_by_s = pace.first_token_s + len(tokens(reply.text)) / pace.tokens_per_s
     assert written_by_s > spoken_by_s
 
 

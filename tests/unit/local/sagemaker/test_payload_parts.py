@@ -1,14 +1,15 @@
 """SageMaker's mapping between parts and frames, as its documentation has it."""
 
 import pytest
+from smithy_aws_event_stream.events import EventMessage
 from websockets.frames import Frame, Opcode
 
-from local.aws_wire.event_stream import Event
 from local.sagemaker.payload_parts import FramesToParts, PartsToFrames, PayloadPartError
 
 
-def part(payload: bytes = b"x", **headers: str) -> Event:
-    return Event({":message-type": "event", ":event-type": "PayloadPart", **headers}, payload)
+def part(payload: bytes = b"x", **headers: str) -> EventMessage:
+    named = {":message-type": "event", ":event-type": "PayloadPart", **headers}
+    return EventMessage(headers=named, payload=payload)
 
 
 @pytest.mark.parametrize(
@@ -50,11 +51,11 @@ def test_bytes_are_not_looked_at() -> None:
     [
         (part(DataType="TEXT"), "'TEXT'"),
         (part(CompletionState="DONE"), "'DONE'"),
-        (Event({":event-type": "Ping"}), "'Ping'"),
-        (Event(), "None"),
+        (EventMessage(headers={":event-type": "Ping"}), "'Ping'"),
+        (EventMessage(), "None"),
     ],
 )
-def test_an_undocumented_value_is_named(event: Event, named: str) -> None:
+def test_an_undocumented_value_is_named(event: EventMessage, named: str) -> None:
     with pytest.raises(PayloadPartError, match=named):
         PartsToFrames().frame(event)
 
