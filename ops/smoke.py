@@ -6,6 +6,7 @@ It is also what verifies, in an account, what a machine without one cannot.
 import asyncio
 import json
 import time
+import warnings
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing
 from typing import Any
@@ -71,9 +72,10 @@ def check_endpoint(
 ) -> Iterator[Finding]:
     """Whether the endpoint is in service on the configuration that the stack deployed."""
     name = account.settings.endpoint_name
-    sagemaker = account.client("sagemaker")
     try:
-        endpoint = sagemaker.describe_endpoint(EndpointName=name)
+        endpoint = _endpoint_resource().get(
+            endpoint_name=name, session=account.session, region=account.region
+        )
     except ClientError as error:
         # SageMaker's answer for an endpoint that does not exist.
         if error_code(error) != "ValidationException":
@@ -82,34 +84,60 @@ def check_endpoint(
         yield Finding("problem", f"endpoint {name}", "there is none", step)
         return
     waited_s = 0.0
-    while (status := endpoint["EndpointStatus"]) in TRANSIENT and waited_s < wait_s:
-        print(f"         endpoint {name} is {status}, {waited_s:.0f} s", flush=True)
+    while endpoint.endpoint_status in TRANSIENT and waited_s < wait_s:
+        print(
+            f"         endpoint {name} is {endpoint.endpoint_status}, {waited_s:.0f} s", flush=True
+        )
         sleep(POLL_S)
         waited_s += POLL_S
-        endpoint = sagemaker.describe_endpoint(EndpointName=name)
-    deployed = [name_of_arn(config) for config in account.physical_ids("speech", ENDPOINT_CONFIG)]
+        endpoint.refresh()
+    reason = endpoint.failure_reason  # an object of the SDK's own where there is none
     stack = account.stack(account.stack_name("speech")) or {}
-    yield compare_configs(endpoint, deployed, stack.get("StackStatus", ""))
+    yield compare_configs(
+        name,
+        status=str(endpoint.endpoint_status),
+        in_service=str(endpoint.endpoint_config_name),
+        deployed=[
+            name_of_arn(config) for config in account.physical_ids("speech", ENDPOINT_CONFIG)
+        ],
+        failure=reason if isinstance(reason, str) else "",
+        stack_status=stack.get("StackStatus", ""),
+    )
+
+
+def _endpoint_resource() -> Any:
+    """The SageMaker SDK's `Endpoint`: seconds to import, which other commands need not spend."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # of its docstrings
+        from sagemaker.core.resources import Endpoint
+    return Endpoint
 
 
 def compare_configs(
-    endpoint: dict[str, Any], deployed: list[str], stack_status: str = ""
+    endpoint: str,
+    *,
+    status: str,
+    in_service: str,
+    deployed: list[str],
+    failure: str = "",
+    stack_status: str = "",
 ) -> Finding:
     """Judge an endpoint's state: `InService` alone also describes a rollout that was taken back.
 
     Args:
-        endpoint: As `DescribeEndpoint` gives it.
+        endpoint: Its name.
+        status: As `DescribeEndpoint` gives it.
+        in_service: The name of the configuration it runs on.
         deployed: The names of the configurations in the stack.
+        failure: The endpoint's failure reason.
         stack_status: Of the stack, which follows the endpoint back.
     """
-    name, status = endpoint["EndpointName"], endpoint["EndpointStatus"]
-    in_service, failure = endpoint["EndpointConfigName"], endpoint.get("FailureReason")
-    subject = f"endpoint {name}"
+    subject = f"endpoint {endpoint}"
     if status in TRANSIENT:
         detail = f"is {status} on {in_service}"
         return Finding("problem", subject, detail, "wait: --wait 3600 waits an hour")
     if status != "InService":
-        step = next_step(failure or "") or f"{_speech_log(name)}; then deploy again"
+        step = next_step(failure) or f"{_speech_log(endpoint)}; then deploy again"
         return Finding("problem", subject, f"is {status}: {failure or 'no reason given'}", step)
     if not deployed:
         detail = f"is InService on {in_service}, and no stack has a configuration for it"
@@ -131,15 +159,17 @@ def name_of_arn(physical_id: str) -> str:
 
 def check_batch(account: Account) -> Iterator[Finding]:
     """Whether `InvokeEndpoint` speaks."""
-    name = account.settings.endpoint_name
+    endpoint = _endpoint_resource()(endpoint_name=account.settings.endpoint_name)
     started_s = time.monotonic()
-    answer = account.client("sagemaker-runtime").invoke_endpoint(
-        EndpointName=name,
-        ContentType="application/json",
-        Body=json.dumps({"text": TEXT, "format": "pcm"}),
+    answer = endpoint.invoke(
+        body=json.dumps({"text": TEXT, "format": "pcm"}),
+        content_type="application/json",
+        session=account.session,
+        region=account.region,
     )
-    pcm = answer["Body"].read()
-    yield _judge("batch", Heard(pcm, time.monotonic() - started_s), _speech_log(name))
+    pcm = answer.body.read()
+    heard = Heard(pcm, time.monotonic() - started_s)
+    yield _judge("batch", heard, _speech_log(account.settings.endpoint_name))
 
 
 def check_bidirectional(account: Account) -> Iterator[Finding]:

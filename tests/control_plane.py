@@ -37,6 +37,8 @@ def deploy(account: Account) -> str:
     (config,) = sagemaker.list_endpoint_configs()["EndpointConfigs"]
     name = str(config["EndpointConfigName"])
     sagemaker.create_endpoint(EndpointName=account.settings.endpoint_name, EndpointConfigName=name)
+    # The simulation says `{}` where AWS says nothing, which the SageMaker SDK cannot read.
+    simulated_endpoint(account).data_capture_config = None
     account.client("bedrock-agentcore-control").create_agent_runtime(
         agentRuntimeName=account.settings.runtime_name,
         agentRuntimeArtifact={"containerConfiguration": {"containerUri": "x"}},

@@ -69,32 +69,35 @@ def test_a_rollout_is_waited_for_with_progress(
     assert slept == [smoke.POLL_S] * 2
 
 
-def endpoint(status: str, config: str) -> dict[str, str]:
-    return {"EndpointName": "e", "EndpointStatus": status, "EndpointConfigName": config}
-
-
 def test_a_deploy_that_was_rolled_back_as_a_whole_is_a_problem() -> None:
     """CloudFormation follows the endpoint back, and then both name the old configuration."""
     finding = smoke.compare_configs(
-        endpoint("InService", "old"), ["old"], "UPDATE_ROLLBACK_COMPLETE"
+        "e",
+        status="InService",
+        in_service="old",
+        deployed=["old"],
+        stack_status="UPDATE_ROLLBACK_COMPLETE",
     )
     assert finding.verdict == "problem"
     assert "as before the last deploy" in finding.detail
 
 
 def test_the_wait_has_an_end() -> None:
-    finding = smoke.compare_configs(endpoint("Updating", "old"), ["new"])
+    finding = smoke.compare_configs("e", status="Updating", in_service="old", deployed=["new"])
     assert finding.verdict == "problem"
     assert "--wait" in finding.next_step
 
 
 def test_a_failed_endpoint_is_told_with_what_to_do() -> None:
     """`Failed` alone sends people to the console."""
-    reason = (
-        "The primary container for production variant AllTraffic did not pass the ping health "
-        "check. Please check CloudWatch logs for this endpoint."
+    finding = smoke.compare_configs(
+        "e",
+        status="Failed",
+        in_service="c",
+        deployed=["c"],
+        failure="The primary container for production variant AllTraffic did not pass the ping "
+        "health check. Please check CloudWatch logs for this endpoint.",
     )
-    finding = smoke.compare_configs(endpoint("Failed", "c") | {"FailureReason": reason}, ["c"])
     assert finding.verdict == "problem"
     assert "CUDA major" in finding.next_step
 
@@ -108,7 +111,7 @@ def test_a_failed_endpoint_may_give_no_reason(account: RecordedAccount) -> None:
 
 
 def test_a_stack_without_a_configuration_is_half_made() -> None:
-    finding = smoke.compare_configs(endpoint("InService", "c"), [])
+    finding = smoke.compare_configs("e", status="InService", in_service="c", deployed=[])
     assert finding.verdict == "problem"
 
 
