@@ -162,10 +162,11 @@ $(UV): requirements-uv.txt
 .venv/bin/python: | $(UV)
 	$(UV) venv -q --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
 
-# The images' packages are importable everywhere, without being installed.
+# The images' packages are importable everywhere, without being installed. The paths are relative
+# to the folder that this file is in, so that a checkout can be moved.
 PATHS := .venv/lib/python3.12/site-packages/first-sentence.pth
 $(PATHS): | .venv/bin/python
-	printf '%s\n' "$(CURDIR)/container" "$(CURDIR)/agent" > $@
+	printf '%s\n' ../../../../container ../../../../agent > $@
 
 .venv/local.stamp: requirements-local.txt | $(PATHS)
 	$(UV) pip install -q --python .venv --no-deps --require-hashes -r requirements-local.txt

@@ -167,7 +167,7 @@ def check_alarms(account: Account) -> Iterator[Finding]:
     ringing = [
         alarm["MetricName"]
         for alarm in found.get("MetricAlarms", [])
-        if alarm["StateValue"] == "ALARM" and alarm["MetricName"] in watched
+        if alarm["StateValue"] == "ALARM" and alarm.get("MetricName") in watched
     ]
     if ringing:
         detail = f"{', '.join(ringing)} in alarm: a rollout would be taken back"

@@ -27,6 +27,7 @@ from kokoro_speech.errors import (
 from kokoro_speech.protocol import (
     Audio,
     Cancelled,
+    SpeakSettings,
     SpeechProtocol,
     SynthesisComplete,
     SynthesisStart,
@@ -36,8 +37,8 @@ from kokoro_speech.protocol import (
 from kokoro_speech.session import SpeechSession, Utterance
 
 __all__ = [
-    "Audio", "BatchSynthesizer", "Cancelled", "SpeechConnectionError", "SpeechContainerError",
-    "SpeechEndpoint", "SpeechError", "SpeechInputError", "SpeechProtocol", "SpeechSession",
-    "SpeechStream", "SpeechTimeoutError", "SynthesisComplete", "SynthesisStart", "Timing",
-    "Utterance", "Word",
+    "Audio", "BatchSynthesizer", "Cancelled", "SpeakSettings", "SpeechConnectionError",
+    "SpeechContainerError", "SpeechEndpoint", "SpeechError", "SpeechInputError", "SpeechProtocol",
+    "SpeechSession", "SpeechStream", "SpeechTimeoutError", "SynthesisComplete", "SynthesisStart",
+    "Timing", "Utterance", "Word",
 ]  # fmt: skip

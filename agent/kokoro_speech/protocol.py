@@ -156,7 +156,10 @@ class SpeechProtocol:
 
         Raises:
             ValueError: The text is blank or the id is in flight already.
+            TypeError: `settings` holds a name that is not one of `SpeakSettings`.
         """
+        if unknown := settings.keys() - SpeakSettings.__annotations__.keys():
+            raise TypeError(f"speak takes no {', '.join(sorted(unknown))}")
         if not text.strip():
             raise ValueError("text: is blank, there is nothing to speak")
         if request_id in self._in_flight:

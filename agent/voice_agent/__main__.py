@@ -58,7 +58,8 @@ def main() -> int:
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s %(message)s",
     )
-    logging.getLogger("voice_agent").setLevel(logging.INFO)
+    for package in ("voice_agent", "kokoro_speech"):
+        logging.getLogger(package).setLevel(logging.INFO)
     try:
         settings = Settings.from_environment(os.environ)
     except SettingsError as error:

@@ -1,6 +1,7 @@
 """`POST /invocations`: one prompt, answered as server-sent events."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -15,6 +16,8 @@ from voice_agent.messages import (
     to_json,
 )
 from voice_agent.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 MAX_WAITING_EVENTS = 64
 
@@ -83,4 +86,9 @@ class Invocations:
                 await conversation.reply(invocation, request_id, events.put)
         except ConversationsFullError as error:
             await events.put(ErrorEvent(request_id=request_id, code="busy", message=str(error)))
+        except Exception:
+            # Without an end the client would wait for ever: it learns that the reply failed.
+            logger.exception("invocation %s failed", request_id)
+            message = "the agent failed"
+            await events.put(ErrorEvent(request_id=request_id, code="internal", message=message))
         await events.put(None)

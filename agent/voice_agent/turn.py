@@ -112,9 +112,11 @@ class Turn:
         self._unheard: set[Utterance] = set()
         self._audio_chunks = 0
         self._audio_started = False
+        self._audio_ended = False
         self._state = State.ANSWERING
         self._played_s = 0.0
         self._ended = asyncio.Event()
+        self._answer: asyncio.Task[None] | None = None
 
     @property
     def is_running(self) -> bool:
@@ -127,16 +129,17 @@ class Turn:
         A failure ends the reply with an `error` event. Cancelling stops the model and the speech,
         and sends nothing more.
         """
-        self._answer = asyncio.create_task(self._stream_reply(), name=f"turn {self._id}")
+        answer = asyncio.create_task(self._stream_reply(), name=f"turn {self._id}")
+        self._answer = answer
         try:
             try:
                 mode = self._invocation.mode
                 await self._emit(AgentStart(request_id=self._id, mode=mode))
-                await asyncio.wait([self._answer])
+                await asyncio.wait([answer])
             finally:
-                self._answer.cancel()
-                await asyncio.gather(self._answer, return_exceptions=True)
-            await self._conclude()
+                answer.cancel()
+                await asyncio.gather(answer, return_exceptions=True)
+            await self._conclude(None if answer.cancelled() else answer.exception())
         finally:
             self._state = State.CONCLUDED
             self._ended.set()
@@ -157,24 +160,18 @@ class Turn:
 
     async def stop(self, played_s: float = 0.0) -> bool:
         """Interrupt the reply if it is running; returns whether it was, when the turn has ended."""
-        was_answering = self._state is State.ANSWERING
+        was_answering = self._answer is not None and self._answer.cancel()
         if was_answering:
             self._state = State.INTERRUPTED
             self._played_s = played_s
-            self._answer.cancel()
         await self._ended.wait()
         return was_answering
 
-    async def _conclude(self) -> None:
+    async def _conclude(self, failure: BaseException | None) -> None:
         """Send the events after the text and the audio."""
-        failure = None if self._answer.cancelled() else self._answer.exception()
         interrupted = self._state is State.INTERRUPTED
         self._state = State.CONCLUDED
-        if self._audio_started:
-            chunks, duration_s = self._audio_chunks, self._record.audio_s
-            await self._emit(
-                AudioStreamEnd(request_id=self._id, total_chunks=chunks, duration_s=duration_s)
-            )
+        await self._end_audio()
         if failure is not None:
             self._keep_heard(self._record.audio_s)
             await self._emit(_error_event(failure, self._id))
@@ -182,6 +179,15 @@ class Turn:
             await self._conclude_interrupted(self._played_s)
         metrics = self._record.metrics(self._clock(), self._speech.streams_opened)
         await self._emit(AgentEnd(request_id=self._id, metrics=metrics))
+
+    async def _end_audio(self) -> None:
+        """Tell the client that no more audio comes, if it was told that some would."""
+        if self._audio_started and not self._audio_ended:
+            self._audio_ended = True
+            chunks, duration_s = self._audio_chunks, self._record.audio_s
+            await self._emit(
+                AudioStreamEnd(request_id=self._id, total_chunks=chunks, duration_s=duration_s)
+            )
 
     async def _conclude_interrupted(self, played_s: float) -> None:
         heard = self._keep_heard(played_s)
@@ -269,6 +275,7 @@ class Turn:
                     raise
                 logger.warning("a sentence was not spoken: %s", error)
             self._unheard.discard(utterance)
+        await self._end_audio()
 
     async def _speak_whole(self) -> None:
         sentences = []
@@ -281,6 +288,7 @@ class Turn:
                 words, voice=self._voice, speed=self._invocation.speed
             )
             await self._forward(seq, reply, audio)
+        await self._end_audio()
 
     async def _forward(
         self, seq: int, text: str, audio: bytes, timing: Timing | None = None

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, Self, Unpack
@@ -16,7 +17,7 @@ from voice_agent_client.errors import (
     AgentSilentError,
     AgentUnreachableError,
 )
-from voice_agent_client.protocol import Audio, Event, PromptSettings, ReplyEnd, parse_event
+from voice_agent_client.protocol import Audio, Event, PromptSettings, Reply, parse_event
 
 CONNECT_TIMEOUT_S = 10.0
 SILENCE_TIMEOUT_S = 120.0
@@ -82,11 +83,12 @@ class AgentConnection:
         """Send a prompt and yield the events of its reply, to its `AgentEnd`.
 
         A prompt that the agent refuses is answered with an `ErrorEvent` alone. Leaving early does
-        not stop the reply: `interrupt` does, or leaving the connection.
+        not stop the reply: `interrupt` does, or leaving the connection. What is still to come of
+        an earlier reply is skipped.
 
         Args:
             prompt: What the user says.
-            request_id: Names the reply in its events; None for an id of the agent's.
+            request_id: Names the reply in its events; None for a new id.
             **settings: How the reply is spoken; see `PromptSettings`.
 
         Raises:
@@ -94,14 +96,14 @@ class AgentConnection:
             AgentSilentError: The agent sent nothing for the silence time-out.
             AgentProtocolError: The agent sent something that is not an event.
         """
-        message: dict[str, Any] = {"type": "prompt", "prompt": prompt, **settings}
-        await self._send(message if request_id is None else message | {"request_id": request_id})
-        end = ReplyEnd()
-        while True:
+        request_id = request_id or uuid.uuid4().hex
+        message = {"type": "prompt", "prompt": prompt, "request_id": request_id}
+        await self._send({**settings, **message})
+        reply = Reply(request_id)
+        while not reply.ended:
             event = await self.receive()
-            yield event
-            if end.reached(event):
-                return
+            if reply.takes(event):
+                yield event
 
     async def interrupt(self, played_s: float) -> None:
         """Stop the reply: the listener broke in after `played_s` seconds of its audio.

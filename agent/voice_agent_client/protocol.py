@@ -221,13 +221,30 @@ class SseDecoder:
         return [parse_event(line[5:]) for line in lines if line.startswith(b"data:")]
 
 
-class ReplyEnd:
-    """Recognizes the last event of the answer to one prompt."""
+class Reply:
+    """Tells the events that answer one prompt from what is still to come of an earlier reply.
 
-    def __init__(self) -> None:
+    Args:
+        request_id: The prompt's; None where nothing else can arrive.
+
+    Attributes:
+        ended: Whether the answer's last event has been taken: `AgentEnd`, or the prompt's refusal.
+    """
+
+    def __init__(self, request_id: str | None = None) -> None:
+        self.ended = False
+        self._request_id = request_id
         self._started = False
 
-    def reached(self, event: Event) -> bool:
-        """Take the next event; whether it is the last: `AgentEnd`, or the refusal of the prompt."""
-        self._started = self._started or isinstance(event, AgentStart)
-        return isinstance(event, AgentEnd) or (isinstance(event, ErrorEvent) and not self._started)
+    def takes(self, event: Event) -> bool:
+        """Take the next event; whether it belongs to the answer."""
+        if not self._started:
+            # Audio has no id: before its own start, the answer has none.
+            if not isinstance(event, AgentStart | ErrorEvent):
+                return self._request_id is None
+            ours = self._request_id in (None, event.request_id)
+            if not (ours or event.request_id is None):
+                return False
+            self._started = isinstance(event, AgentStart)
+        self.ended = isinstance(event, AgentEnd) or not self._started
+        return True

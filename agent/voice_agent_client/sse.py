@@ -15,7 +15,7 @@ from voice_agent_client.errors import (
     AgentSilentError,
     AgentUnreachableError,
 )
-from voice_agent_client.protocol import Event, PromptSettings, ReplyEnd, SseDecoder
+from voice_agent_client.protocol import Event, PromptSettings, Reply, SseDecoder
 
 
 async def ask_sse(
@@ -44,7 +44,7 @@ async def ask_sse(
     """
     body = json.dumps({"prompt": prompt, **settings}).encode()
     request = await asyncio.to_thread(invocations_request, address, body)
-    decoder, end = SseDecoder(), ReplyEnd()
+    decoder, reply = SseDecoder(), Reply()
     try:
         async with (
             httpx.AsyncClient(
@@ -62,8 +62,9 @@ async def ask_sse(
                 raise AgentRefusedError(message, response.status_code)
             async for chunk in response.aiter_bytes():
                 for event in decoder.feed(chunk):
-                    yield event
-                    if end.reached(event):
+                    if reply.takes(event):
+                        yield event
+                    if reply.ended:
                         return
     except httpx.ReadTimeout:
         raise AgentSilentError(f"{request.name} sent nothing for {silence_timeout_s:g} s") from None

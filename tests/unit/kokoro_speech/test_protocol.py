@@ -245,3 +245,12 @@ class Session(RuleBasedStateMachine):
 
 TestSession = Session.TestCase
 TestSession.settings = settings(max_examples=50, deadline=None)
+
+
+def test_an_unknown_setting_is_refused_here() -> None:
+    """The container would refuse it a second later; `type` would make it another message."""
+    protocol = SpeechProtocol()
+    for name in ("voic", "type", "text"):
+        with pytest.raises(TypeError):
+            protocol.speak("Hi.", "1", **{name: "cancel"})
+    assert not protocol.in_flight

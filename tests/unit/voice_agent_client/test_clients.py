@@ -18,6 +18,7 @@ from voice_agent_client import (
     AgentStart,
     AgentUnreachableError,
     Audio,
+    ErrorEvent,
     Event,
     Interrupted,
     ask_sse,
@@ -113,6 +114,29 @@ async def test_an_interrupt_tells_what_was_played() -> None:
     assert isinstance(event, Interrupted)
     assert event.heard_text == "One."
     assert received == [{"type": "interrupt", "played_s": 1.5}]
+
+
+async def test_the_rest_of_an_interrupted_reply_is_not_the_next_one() -> None:
+    """Otherwise every answer after a barge-in is the answer to the prompt before."""
+    old = [
+        b"\x01\x02",
+        {"type": "audio_stream_end", "request_id": "0", "total_chunks": 1, "duration_s": 0.1},
+        {"type": "interrupted", "request_id": "0", "heard_text": ""},
+        {"type": "agent_end", "request_id": "0", "metrics": {}},
+    ]
+    frames = [x if isinstance(x, bytes) else json.dumps(x) for x in [*old, START, b"\3\4", END]]
+    async with websocket_server(*frames) as url:
+        events = await over_websocket(url)
+    assert [type(event) for event in events] == [AgentStart, Audio, AgentEnd]
+    assert events[1] == Audio(data=b"\3\4")
+
+
+@pytest.mark.parametrize("request_id", ["1", None])
+async def test_a_refused_prompt_has_no_other_answer(request_id: str | None) -> None:
+    refusal = {"type": "error", "request_id": request_id, "code": "busy", "message": "taken"}
+    async with websocket_server(json.dumps(refusal), silent=True) as url:
+        (event,) = await over_websocket(url)
+    assert isinstance(event, ErrorEvent)
 
 
 async def test_server_sent_events_carry_prompt_and_reply() -> None:

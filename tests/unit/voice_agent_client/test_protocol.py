@@ -25,7 +25,7 @@ from voice_agent.messages import (
     to_json,
 )
 from voice_agent_client import AgentError, AgentProtocolError, Audio, UnknownEvent, protocol
-from voice_agent_client.protocol import ReplyEnd, SseDecoder, parse_event
+from voice_agent_client.protocol import Reply, SseDecoder, parse_event
 
 METRICS = Metrics(
     mode="bidi", ttft_s=0.1, first_sentence_s=0.2, ttfa_s=None, total_s=1.0, audio_s=0.5,
@@ -113,13 +113,16 @@ def test_a_stream_may_be_cut_anywhere(sizes: list[int]) -> None:
 
 
 def test_a_reply_ends_with_agent_end_and_not_with_an_error_in_it() -> None:
-    end = ReplyEnd()
+    reply = Reply()
     start = protocol.AgentStart(mode="bidi")
     error = protocol.ErrorEvent(code="bedrock", message="gone")
-    assert [end.reached(event) for event in (start, error)] == [False, False]
-    assert end.reached(protocol.AgentEnd(metrics=protocol.Metrics()))
+    assert [(reply.takes(event), reply.ended) for event in (start, error)] == [(True, False)] * 2
+    assert reply.takes(protocol.AgentEnd(metrics=protocol.Metrics()))
+    assert reply.ended
 
 
 def test_a_refused_prompt_has_no_reply_to_wait_for() -> None:
     """Who waits for `agent_end` after a refusal waits for ever."""
-    assert ReplyEnd().reached(protocol.ErrorEvent(code="invalid", message="prompt: is blank"))
+    reply = Reply()
+    assert reply.takes(protocol.ErrorEvent(code="invalid", message="prompt: is blank"))
+    assert reply.ended
