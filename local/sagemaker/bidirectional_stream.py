@@ -28,12 +28,10 @@ from local.sagemaker.container_socket import (
     ContainerClosed,
     ContainerLost,
     ContainerSocket,
-    ContainerUnreachable,
-    HandshakeRefused,
     open_container_socket,
 )
 from local.sagemaker.payload_parts import FramesToParts, PartsToFrames, PayloadPartError
-from local.sagemaker.settings import Endpoint, RouterSettings, find_endpoint, model_error
+from local.sagemaker.settings import Endpoint, RouterSettings, find_endpoint
 
 logger = logging.getLogger(__name__)
 
@@ -101,7 +99,7 @@ class BidirectionalStreams:
             if isinstance(fault, ApiError):
                 raise fault
             chain, url = self._accept(stream)
-            container = await _connect(url)
+            container = await open_container_socket(url, _OPEN_TIMEOUT_S)
         except ApiError as error:
             logger.info("refused %s: %s", stream.headers.get(":path"), error)
             await stream.send_headers(error.status, error.headers)
@@ -163,15 +161,6 @@ def _container_url(endpoint: Endpoint, headers: dict[str, str]) -> str:
     query = headers.get("x-amzn-sagemaker-model-query-string")
     base = "ws" + endpoint.url.removeprefix("http")
     return f"{base}/{path.removeprefix('/')}" + (f"?{query}" if query else "")
-
-
-async def _connect(url: str) -> ContainerSocket:
-    try:
-        return await open_container_socket(url, _OPEN_TIMEOUT_S)
-    except (ContainerUnreachable, ContainerLost) as error:
-        raise model_error(0, str(error)) from error
-    except HandshakeRefused as error:
-        raise model_error(error.status, error.body or str(error)) from error
 
 
 class _Relay:
