@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import deque
 from typing import Self, Unpack
 
 from kokoro_speech.endpoint import SpeechEndpoint, SpeechStream
@@ -61,9 +60,7 @@ class Utterance:
         self.text = text
         self._connection = connection
         self._silence_timeout_s = silence_timeout_s
-        self._events: deque[UtteranceEvent] = deque()
-        self._changed = asyncio.Event()
-        self._has_room = asyncio.Event()
+        self._events = asyncio.Queue[UtteranceEvent | None](MAX_WAITING_EVENTS)
         self._ended = False
         self._error: SpeechError | None = None
         self._discarded = False
@@ -73,16 +70,11 @@ class Utterance:
 
     async def __anext__(self) -> UtteranceEvent:
         waiting_since = asyncio.get_running_loop().time()
-        while not self._events:
-            if self._error is not None:
-                raise self._error
-            if self._ended:
-                raise StopAsyncIteration
-            self._changed.clear()
+        while not (self._ended and self._events.empty()):
             last_sign = max(waiting_since, self._connection.heard_at)
             try:
                 async with asyncio.timeout_at(last_sign + self._silence_timeout_s):
-                    await self._changed.wait()
+                    event = await self._events.get()
             except TimeoutError:
                 # While other requests are being answered this one is only waiting its turn.
                 if self._connection.heard_at > last_sign:
@@ -91,27 +83,25 @@ class Utterance:
                     "SageMaker runtime or speech container: silent for "
                     f"{self._silence_timeout_s:g} s"
                 ) from None
-        self._has_room.set()
-        return self._events.popleft()
+            if event is not None:
+                return event
+        raise self._error or StopAsyncIteration
 
     def discard(self) -> None:
         """Drop what has come and what will come: nobody reads this any more."""
         self._discarded = True
-        self._events.clear()
-        self._has_room.set()
+        while not self._events.empty():
+            self._events.get_nowait()
 
     async def _put(self, event: UtteranceEvent) -> None:
-        while len(self._events) >= MAX_WAITING_EVENTS and not self._discarded:
-            self._has_room.clear()
-            await self._has_room.wait()
         if not self._discarded:
-            self._events.append(event)
-            self._changed.set()
+            await self._events.put(event)
 
     def _end(self, error: SpeechError | None = None) -> None:
         self._ended = True
         self._error = error
-        self._changed.set()
+        if self._events.empty():
+            self._events.put_nowait(None)  # for a reader that waits
 
 
 class SpeechSession:
