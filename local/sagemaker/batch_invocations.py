@@ -60,9 +60,19 @@ class BatchInvocations:
         endpoint = find_endpoint(self._settings, route[1], request.headers, "ValidationError")
         self.requests += 1
         headers = {name: request.headers[name] for name in _FORWARDED if name in request.headers}
+        body = bytearray()
         try:
-            async with asyncio.timeout(self._settings.batch_timeout_s):
-                response, body = await self._post(f"{endpoint.url}/invocations", headers, request)
+            async with (
+                asyncio.timeout(self._settings.batch_timeout_s),
+                self._client.stream(
+                    "POST", f"{endpoint.url}/invocations", headers=headers, content=request.body
+                ) as response,
+            ):
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > MAX_BODY_BYTES:
+                        limit = f"the response is over {MAX_BODY_BYTES} bytes"
+                        raise model_error(response.status_code, limit)
         except TimeoutError as error:
             raise model_error(
                 0, "Your invocation timed out while waiting for a response from container primary."
@@ -75,19 +85,4 @@ class BatchInvocations:
         answered = {"x-amzn-invoked-production-variant": self._settings.variant}
         if content_type := response.headers.get("content-type"):
             answered["content-type"] = content_type
-        return HttpResponse(HTTPStatus.OK, answered, body)
-
-    async def _post(
-        self, url: str, headers: dict[str, str], request: HttpRequest
-    ) -> tuple[httpx.Response, bytes]:
-        body = bytearray()
-        async with self._client.stream(
-            "POST", url, headers=headers, content=request.body
-        ) as response:
-            async for chunk in response.aiter_bytes():
-                body += chunk
-                if len(body) > MAX_BODY_BYTES:
-                    raise model_error(
-                        response.status_code, f"the response is over {MAX_BODY_BYTES} bytes"
-                    )
-        return response, bytes(body)
+        return HttpResponse(HTTPStatus.OK, answered, bytes(body))
