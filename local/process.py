@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import BinaryIO
 
 LISTEN_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 10.0
@@ -63,7 +62,15 @@ class Process:
         """
         command = [sys.executable, *self._arguments, "--port", str(self.port)]
         with self.log_file.open("ab") as log:
-            process = self._process = await self._spawn(command, log)
+            process = self._process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=self._cwd,
+                env=self._env,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C reaches the supervisor alone; it ends the rest
+            )
         self._note_pid(f"+{process.pid}")
         assert process.stdout is not None
         try:
@@ -77,17 +84,6 @@ class Process:
             code = await self.wait()
             raise ProcessError(f"{self.name} did not start to listen, code {code}{self.log_tail()}")
         self.port = int(json.loads(line)["port"])
-
-    async def _spawn(self, command: list[str], log: BinaryIO) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            *command,
-            cwd=self._cwd,
-            env=self._env,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=log,
-            start_new_session=True,  # Ctrl-C reaches the supervisor alone; it ends the rest
-        )
 
     async def wait(self) -> int:
         """Wait for the process to end; its exit code (minus the signal's number if killed)."""
@@ -116,7 +112,7 @@ class Process:
             async with asyncio.timeout(STOP_TIMEOUT_S):
                 await self.wait()
         except TimeoutError:
-            self._signal(signal.SIGKILL)
+            self.kill()
             await self.wait()
 
     def _signal(self, number: signal.Signals) -> None:
