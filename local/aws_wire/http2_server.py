@@ -186,8 +186,6 @@ class Http2ServerConnection:
                 case WindowUpdated() | RemoteSettingsChanged():
                     async with self._window_opened:
                         self._window_opened.notify_all()
-                case _:
-                    pass
         # Not drained: answers to control frames are few, and a client that is itself waiting to
         # write must still be read.
         self._write_pending()
