@@ -167,7 +167,7 @@ class SpeechSession:
         utterance = Utterance(request_id, text, connection, self._silence_timeout_s)
         connection.utterances[request_id] = utterance
         try:
-            await connection.send(message)
+            await connection.stream.send(message)
         except BaseException:
             utterance.discard()  # nobody will read it, and it must not hold up the stream
             raise
@@ -183,7 +183,7 @@ class SpeechSession:
         """
         for connection in list(self._connections):
             try:
-                await connection.send(connection.protocol.cancel())
+                await connection.stream.send(connection.protocol.cancel())
             except SpeechError as error:
                 logger.info("cancel: %s", error)
 
@@ -237,7 +237,7 @@ class _Connection:
         now = asyncio.get_running_loop().time()
         self.heard_at = now
         self._opened_at = now
-        self._stream = stream
+        self.stream = stream
         self._going_away = False
         self._idle = asyncio.Event()
         self._reader = asyncio.create_task(self._read(), name="read speech stream")
@@ -247,9 +247,6 @@ class _Connection:
     def takes_requests(self) -> bool:
         age_s = asyncio.get_running_loop().time() - self._opened_at
         return not self._going_away and not self._reader.done() and age_s < MAX_STREAM_AGE_S
-
-    async def send(self, message: str) -> None:
-        await self._stream.send(message)
 
     async def finished(self) -> None:
         """Wait until no utterance is in flight."""
@@ -268,7 +265,7 @@ class _Connection:
             # The container answers by closing its WebSocket, which ends our reading.
             async with asyncio.timeout(_CLOSE_TIMEOUT_S):
                 if not self._reader.done():
-                    await self._stream.send(self.protocol.close())
+                    await self.stream.send(self.protocol.close())
                     for utterance in self.utterances.values():
                         utterance.discard()
                     await asyncio.shield(self._reader)
@@ -277,12 +274,12 @@ class _Connection:
         finally:
             self._reader.cancel()
             await asyncio.gather(self._reader, return_exceptions=True)
-            await self._stream.close()
+            await self.stream.close()
 
     async def _read(self) -> None:
         error: SpeechError = SpeechContainerError("speech container: closed the session")
         try:
-            while (part := await self._stream.receive()) is not None:
+            while (part := await self.stream.receive()) is not None:
                 self.heard_at = asyncio.get_running_loop().time()
                 event = self.protocol.receive(
                     part.bytes_ or b"", part.data_type, part.completion_state

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+from dataclasses import dataclass
 from http import HTTPStatus
 
 import httpx
@@ -20,25 +21,21 @@ _MAX_ORIGINAL_MESSAGE_CHARACTERS = 1024
 _FORWARDED = ("accept", "content-type", "x-amzn-sagemaker-custom-attributes")
 
 
+@dataclass(eq=False)
 class BatchInvocations:
     """Handles InvokeEndpoint.
 
-    Args:
+    Attributes:
         settings: The endpoints and limits.
         verifier: Checks the requests' signatures.
         client: For the requests to containers; its owner closes it.
-
-    Attributes:
         requests: How many have been forwarded.
     """
 
-    def __init__(
-        self, settings: RouterSettings, verifier: Verifier, client: httpx.AsyncClient
-    ) -> None:
-        self._settings = settings
-        self._verifier = verifier
-        self._client = client
-        self.requests = 0
+    settings: RouterSettings
+    verifier: Verifier
+    client: httpx.AsyncClient
+    requests: int = 0
 
     async def handle(self, request: HttpRequest) -> HttpResponse:
         """Forward a request, or answer with the error that boto3 knows."""
@@ -56,15 +53,15 @@ class BatchInvocations:
                 HTTPStatus.NOT_FOUND,
                 f"no route for {request.method} {request.target}",
             )
-        self._verifier.verify(request.method, request.target, request.headers, request.body)
-        endpoint = find_endpoint(self._settings, route[1], request.headers, "ValidationError")
+        self.verifier.verify(request.method, request.target, request.headers, request.body)
+        endpoint = find_endpoint(self.settings, route[1], request.headers, "ValidationError")
         self.requests += 1
         headers = {name: request.headers[name] for name in _FORWARDED if name in request.headers}
         body = bytearray()
         try:
             async with (
-                asyncio.timeout(self._settings.batch_timeout_s),
-                self._client.stream(
+                asyncio.timeout(self.settings.batch_timeout_s),
+                self.client.stream(
                     "POST", f"{endpoint.url}/invocations", headers=headers, content=request.body
                 ) as response,
             ):
@@ -82,7 +79,7 @@ class BatchInvocations:
         if not response.is_success:
             text = body.decode(errors="replace")
             raise model_error(response.status_code, text[:_MAX_ORIGINAL_MESSAGE_CHARACTERS])
-        answered = {"x-amzn-invoked-production-variant": self._settings.variant}
+        answered = {"x-amzn-invoked-production-variant": self.settings.variant}
         if content_type := response.headers.get("content-type"):
             answered["content-type"] = content_type
         return HttpResponse(HTTPStatus.OK, answered, bytes(body))
