@@ -148,7 +148,7 @@ class BedrockConverse:
         try:
             converse = parse_body(_ConverseRequest, body)
         except ControlError as error:
-            raise ApiError("ValidationException", HTTPStatus.BAD_REQUEST, str(error)) from error
+            raise ApiError("ValidationException", str(error)) from error
         model_id = request.path_params["model_id"]
         self._counters.requests += 1
         self._counters.last_message_count = len(converse.messages)
@@ -156,7 +156,7 @@ class BedrockConverse:
             self._counters.model_ids.append(model_id)
         if self._script.error_after_tokens == 0:
             raise ApiError(
-                "ThrottlingException", HTTPStatus.TOO_MANY_REQUESTS, "Too many requests."
+                "ThrottlingException", "Too many requests.", HTTPStatus.TOO_MANY_REQUESTS
             )
         text = self._script.text or choose_reply(self._replies, converse.prompt)
         return StreamingResponse(

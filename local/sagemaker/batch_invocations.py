@@ -11,7 +11,7 @@ import httpx
 from local.aws_wire.errors import ApiError
 from local.aws_wire.http1_server import MAX_BODY_BYTES, HttpRequest, HttpResponse
 from local.aws_wire.sigv4 import Verifier
-from local.sagemaker.settings import RouterSettings, find_endpoint, model_error
+from local.sagemaker.settings import RouterSettings, endpoint_name, find_endpoint, model_error
 
 logger = logging.getLogger(__name__)
 
@@ -46,15 +46,9 @@ class BatchInvocations:
             return HttpResponse(error.status, error.headers, error.body)
 
     async def _invoke(self, request: HttpRequest) -> HttpResponse:
-        route = _ROUTE.fullmatch(request.target)
-        if request.method != "POST" or route is None:
-            raise ApiError(
-                "UnknownOperationException",
-                HTTPStatus.NOT_FOUND,
-                f"no route for {request.method} {request.target}",
-            )
+        name = endpoint_name(_ROUTE, request.method, request.target)
         self.verifier.verify(request.method, request.target, request.headers, request.body)
-        endpoint = find_endpoint(self.settings, route[1], request.headers, "ValidationError")
+        endpoint = find_endpoint(self.settings, name, request.headers, "ValidationError")
         self.requests += 1
         headers = {name: request.headers[name] for name in _FORWARDED if name in request.headers}
         body = bytearray()

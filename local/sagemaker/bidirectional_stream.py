@@ -32,11 +32,11 @@ from local.sagemaker.container_socket import (
     open_container_socket,
 )
 from local.sagemaker.payload_parts import FramesToParts, PartsToFrames, PayloadPartError
-from local.sagemaker.settings import Endpoint, RouterSettings, find_endpoint
+from local.sagemaker.settings import Endpoint, RouterSettings, endpoint_name, find_endpoint
 
 logger = logging.getLogger(__name__)
 
-_ROUTE = re.compile(r"/endpoints/([^/?]+)/invocations-bidirectional-stream")
+_ROUTE = re.compile(r"/endpoints/([^/?]+)/invocations-bidirectional-stream(?:\?.*)?")
 _DEFAULT_PATH = "/invocations-bidirectional-stream"
 _OPEN_TIMEOUT_S = 10.0
 _CLOSING_TIMEOUT_S = 10.0
@@ -125,26 +125,20 @@ class BidirectionalStreams:
         """Check a request; return its events' signature chain and the container's URL."""
         headers = dict(stream.headers)
         method, target = headers[":method"], headers[":path"]
-        route = _ROUTE.fullmatch(target.partition("?")[0])
-        if method != "POST" or route is None:
-            raise ApiError(
-                "UnknownOperationException", HTTPStatus.NOT_FOUND, f"no route for {method} {target}"
-            )
+        name = endpoint_name(_ROUTE, method, target)
         headers.setdefault("host", headers.get(":authority", ""))
         chain = self.verifier.verify(method, target, headers, None)
         if headers.get("content-type") != CONTENT_TYPE:
             raise ApiError(
                 "InputValidationError",
-                HTTPStatus.BAD_REQUEST,
                 f"Content-Type is {headers.get('content-type')!r}, not {CONTENT_TYPE}",
             )
-        endpoint = find_endpoint(self.settings, route[1], headers, "InputValidationError")
+        endpoint = find_endpoint(self.settings, name, headers, "InputValidationError")
         if not endpoint.bidirectional:
             # Guess: the service names neither the error nor the text.
             raise ApiError(
                 "InputValidationError",
-                HTTPStatus.BAD_REQUEST,
-                f"Endpoint {route[1]} does not support bidirectional streaming: its image lacks "
+                f"Endpoint {name} does not support bidirectional streaming: its image lacks "
                 "the label com.amazonaws.sagemaker.capabilities.bidirectional-streaming=true",
             )
         return chain, _container_url(endpoint, headers)
