@@ -7,8 +7,8 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
 LISTEN_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 10.0
@@ -18,37 +18,29 @@ class ProcessError(Exception):
     """A process did not start or has ended; the message says which, and where its log is."""
 
 
+@dataclass(eq=False)
 class Process:
     """A program that prints `{"event": "listening", "host": …, "port": …}` when its socket is up.
 
-    Args:
+    Attributes:
         name: What users call it: container, sagemaker, bedrock, agent or page.
         arguments: Of the interpreter, without `--port`.
         log_file: Receives what the process writes to standard error.
         cwd: Working folder of the process.
         env: Its whole environment.
         note_pid: Called with `+PID` and `-PID` as processes come and go.
+        port: Where it listens; 0 before its first start.
     """
 
-    def __init__(
-        self,
-        name: str,
-        arguments: list[str],
-        *,
-        log_file: Path,
-        cwd: Path,
-        env: Mapping[str, str],
-        note_pid: Callable[[str], None],
-    ) -> None:
-        self.name = name
-        self.log_file = log_file
-        self.port = 0
-        self._arguments = arguments
-        self._cwd = cwd
-        self._env = dict(env)
-        self._note_pid = note_pid
-        self._process: asyncio.subprocess.Process | None = None
-        self._exit: asyncio.Task[int] | None = None
+    name: str
+    arguments: list[str]
+    log_file: Path
+    cwd: Path
+    env: Mapping[str, str] = field(repr=False)
+    note_pid: Callable[[str], None]
+    port: int = 0
+    _process: asyncio.subprocess.Process | None = None
+    _exit: asyncio.Task[int] | None = None
 
     @property
     def pid(self) -> int | None:
@@ -61,10 +53,18 @@ class Process:
         Raises:
             ProcessError: It ended, or was killed as it did not listen within `LISTEN_TIMEOUT_S`.
         """
-        command = [sys.executable, *self._arguments, "--port", str(self.port)]
+        command = [sys.executable, *self.arguments, "--port", str(self.port)]
         with self.log_file.open("ab") as log:
-            process = self._process = await self._spawn(command, log)
-        self._note_pid(f"+{process.pid}")
+            process = self._process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=self.cwd,
+                env=self.env,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C reaches the supervisor alone; it ends the rest
+            )
+        self.note_pid(f"+{process.pid}")
         assert process.stdout is not None
         try:
             async with asyncio.timeout(LISTEN_TIMEOUT_S):
@@ -78,17 +78,6 @@ class Process:
             raise ProcessError(f"{self.name} did not start to listen, code {code}{self.log_tail()}")
         self.port = int(json.loads(line)["port"])
 
-    async def _spawn(self, command: list[str], log: BinaryIO) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            *command,
-            cwd=self._cwd,
-            env=self._env,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=log,
-            start_new_session=True,  # Ctrl-C reaches the supervisor alone; it ends the rest
-        )
-
     async def wait(self) -> int:
         """Wait for the process to end; its exit code (minus the signal's number if killed)."""
         assert self._exit is not None
@@ -99,7 +88,7 @@ class Process:
         async for _ in process.stdout:
             pass  # a full pipe would stop the process
         code = await process.wait()
-        self._note_pid(f"-{process.pid}")
+        self.note_pid(f"-{process.pid}")
         return code
 
     def kill(self) -> None:
@@ -116,7 +105,7 @@ class Process:
             async with asyncio.timeout(STOP_TIMEOUT_S):
                 await self.wait()
         except TimeoutError:
-            self._signal(signal.SIGKILL)
+            self.kill()
             await self.wait()
 
     def _signal(self, number: signal.Signals) -> None:

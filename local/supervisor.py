@@ -279,10 +279,9 @@ class Supervisor:
             watcher.cancel()
         await asyncio.gather(*self._watchers, return_exceptions=True)
         self._watchers = []
-        # The agent first: it says goodbye to the others while they are there.
-        for name in ("page", "agent", "sagemaker", "container", "bedrock"):
-            if name in self.processes:
-                await self.processes[name].stop()
+        # The agent before the others: it says goodbye to them while they are there.
+        for process in reversed(self.processes.values()):
+            await process.stop()
         if self._guard is not None and self._guard.stdin is not None:
             self._guard.stdin.close()
             await self._guard.wait()

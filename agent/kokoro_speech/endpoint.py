@@ -177,13 +177,10 @@ class SpeechStream:
             while (event := await self._receiver.receive()) is not None:
                 if isinstance(event, models.ResponseStreamEventPayloadPart):
                     return event.value
-        except models.ModelStreamError as error:
-            # The documentation does not exempt a clean close from being reported as an error.
-            if error.error_code == NORMAL_CLOSURE:
-                return None
-            raise describe(error) from error
         except (SmithyError, OSError) as error:
-            raise describe(error) from error
+            # The documentation does not exempt a clean close from being reported as an error.
+            if not isinstance(error, models.ModelStreamError) or error.error_code != NORMAL_CLOSURE:
+                raise describe(error) from error
         return None
 
     async def close(self) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import deque
 from typing import Self, Unpack
 
 from kokoro_speech.endpoint import SpeechEndpoint, SpeechStream
@@ -61,9 +60,7 @@ class Utterance:
         self.text = text
         self._connection = connection
         self._silence_timeout_s = silence_timeout_s
-        self._events: deque[UtteranceEvent] = deque()
-        self._changed = asyncio.Event()
-        self._has_room = asyncio.Event()
+        self._events = asyncio.Queue[UtteranceEvent | None](MAX_WAITING_EVENTS)
         self._ended = False
         self._error: SpeechError | None = None
         self._discarded = False
@@ -73,16 +70,11 @@ class Utterance:
 
     async def __anext__(self) -> UtteranceEvent:
         waiting_since = asyncio.get_running_loop().time()
-        while not self._events:
-            if self._error is not None:
-                raise self._error
-            if self._ended:
-                raise StopAsyncIteration
-            self._changed.clear()
+        while not (self._ended and self._events.empty()):
             last_sign = max(waiting_since, self._connection.heard_at)
             try:
                 async with asyncio.timeout_at(last_sign + self._silence_timeout_s):
-                    await self._changed.wait()
+                    event = await self._events.get()
             except TimeoutError:
                 # While other requests are being answered this one is only waiting its turn.
                 if self._connection.heard_at > last_sign:
@@ -91,27 +83,25 @@ class Utterance:
                     "SageMaker runtime or speech container: silent for "
                     f"{self._silence_timeout_s:g} s"
                 ) from None
-        self._has_room.set()
-        return self._events.popleft()
+            if event is not None:
+                return event
+        raise self._error or StopAsyncIteration
 
     def discard(self) -> None:
         """Drop what has come and what will come: nobody reads this any more."""
         self._discarded = True
-        self._events.clear()
-        self._has_room.set()
+        while not self._events.empty():
+            self._events.get_nowait()
 
     async def _put(self, event: UtteranceEvent) -> None:
-        while len(self._events) >= MAX_WAITING_EVENTS and not self._discarded:
-            self._has_room.clear()
-            await self._has_room.wait()
         if not self._discarded:
-            self._events.append(event)
-            self._changed.set()
+            await self._events.put(event)
 
     def _end(self, error: SpeechError | None = None) -> None:
         self._ended = True
         self._error = error
-        self._changed.set()
+        if self._events.empty():
+            self._events.put_nowait(None)  # for a reader that waits
 
 
 class SpeechSession:
@@ -177,7 +167,7 @@ class SpeechSession:
         utterance = Utterance(request_id, text, connection, self._silence_timeout_s)
         connection.utterances[request_id] = utterance
         try:
-            await connection.send(message)
+            await connection.stream.send(message)
         except BaseException:
             utterance.discard()  # nobody will read it, and it must not hold up the stream
             raise
@@ -193,7 +183,7 @@ class SpeechSession:
         """
         for connection in list(self._connections):
             try:
-                await connection.send(connection.protocol.cancel())
+                await connection.stream.send(connection.protocol.cancel())
             except SpeechError as error:
                 logger.info("cancel: %s", error)
 
@@ -247,7 +237,7 @@ class _Connection:
         now = asyncio.get_running_loop().time()
         self.heard_at = now
         self._opened_at = now
-        self._stream = stream
+        self.stream = stream
         self._going_away = False
         self._idle = asyncio.Event()
         self._reader = asyncio.create_task(self._read(), name="read speech stream")
@@ -257,9 +247,6 @@ class _Connection:
     def takes_requests(self) -> bool:
         age_s = asyncio.get_running_loop().time() - self._opened_at
         return not self._going_away and not self._reader.done() and age_s < MAX_STREAM_AGE_S
-
-    async def send(self, message: str) -> None:
-        await self._stream.send(message)
 
     async def finished(self) -> None:
         """Wait until no utterance is in flight."""
@@ -278,7 +265,7 @@ class _Connection:
             # The container answers by closing its WebSocket, which ends our reading.
             async with asyncio.timeout(_CLOSE_TIMEOUT_S):
                 if not self._reader.done():
-                    await self._stream.send(self.protocol.close())
+                    await self.stream.send(self.protocol.close())
                     for utterance in self.utterances.values():
                         utterance.discard()
                     await asyncio.shield(self._reader)
@@ -287,12 +274,12 @@ class _Connection:
         finally:
             self._reader.cancel()
             await asyncio.gather(self._reader, return_exceptions=True)
-            await self._stream.close()
+            await self.stream.close()
 
     async def _read(self) -> None:
         error: SpeechError = SpeechContainerError("speech container: closed the session")
         try:
-            while (part := await self._stream.receive()) is not None:
+            while (part := await self.stream.receive()) is not None:
                 self.heard_at = asyncio.get_running_loop().time()
                 event = self.protocol.receive(
                     part.bytes_ or b"", part.data_type, part.completion_state

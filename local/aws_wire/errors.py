@@ -9,12 +9,18 @@ class ApiError(Exception):
 
     Args:
         code: The error's name in the service's model, such as `ModelError`.
-        status: The HTTP status that goes with it.
         message: What a person reads.
+        status: The HTTP status that goes with it.
         members: Further members of the error, such as `OriginalStatusCode`.
     """
 
-    def __init__(self, code: str, status: HTTPStatus, message: str, **members: str | int) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        status: HTTPStatus = HTTPStatus.BAD_REQUEST,
+        **members: str | int,
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.status = status

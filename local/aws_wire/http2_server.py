@@ -73,11 +73,26 @@ class Http2Stream:
 
     async def send_headers(self, status: HTTPStatus, headers: Mapping[str, str]) -> None:
         """Begin the response."""
-        await self._connection.send_headers(self, status, headers)
+        fields = [(":status", str(status.value)), *headers.items()]
+        self._connection.h2.send_headers(self.stream_id, fields)
+        await self._connection.flush()
 
     async def send(self, data: bytes, *, end: bool = False) -> None:
         """Send response bytes, waiting for as long as the client's window is closed."""
-        await self._connection.send_data(self, data, end=end)
+        rest = memoryview(data)
+        h2 = self._connection.h2
+        while rest:
+            size = min(
+                await self._connection.window(self.stream_id), h2.max_outbound_frame_size, len(rest)
+            )
+            chunk, rest = rest[:size], rest[size:]
+            h2.send_data(self.stream_id, chunk.tobytes(), end_stream=end and not rest)
+            await self._connection.flush()
+        if end:
+            if not data:
+                h2.end_stream(self.stream_id)
+                await self._connection.flush()
+            self.response_ended = True
 
     def data_arrived(self, data: bytes, window_bytes: int) -> None:
         """For the connection: take `data`, which used `window_bytes` of the window."""
@@ -107,6 +122,9 @@ class Http2ServerConnection:
         writer: The connection's; TCP_NODELAY is on, as asyncio sets it.
         handler: Called for each request, in a task of its own, which is cancelled when the client
             resets the stream or goes away.
+
+    Attributes:
+        h2: The protocol's state; what it has to send goes out with `flush`.
     """
 
     def __init__(
@@ -115,21 +133,21 @@ class Http2ServerConnection:
         self._reader = reader
         self._writer = writer
         self._handler = handler
-        self._h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
+        self.h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
         self._streams: dict[int, Http2Stream] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._window_opened = asyncio.Condition()
 
     async def run(self) -> None:
         """Read until the connection ends; every handler has ended when this returns."""
-        self._h2.initiate_connection()
-        self._h2.update_settings(
+        self.h2.initiate_connection()
+        self.h2.update_settings(
             {
                 SettingCodes.INITIAL_WINDOW_SIZE: _STREAM_WINDOW_BYTES,
                 SettingCodes.MAX_CONCURRENT_STREAMS: _MAX_STREAMS,
             }
         )
-        self._h2.increment_flow_control_window(_CONNECTION_WINDOW_BYTES)
+        self.h2.increment_flow_control_window(_CONNECTION_WINDOW_BYTES)
         self._write_pending()
         try:
             while data := await self._reader.read(_READ_BYTES):
@@ -143,7 +161,7 @@ class Http2ServerConnection:
 
     async def _receive(self, data: bytes) -> None:
         try:
-            events = self._h2.receive_data(data)
+            events = self.h2.receive_data(data)
         finally:
             # Also after a protocol error: the GOAWAY frame that says so.
             self._write_pending()
@@ -155,7 +173,7 @@ class Http2ServerConnection:
                     stream_id=int(stream_id), data=data, flow_controlled_length=int(length)
                 ):
                     if length:
-                        self._h2.increment_flow_control_window(length)
+                        self.h2.increment_flow_control_window(length)
                     if stream := self._streams.get(stream_id):
                         stream.data_arrived(data or b"", length)
                 case StreamEnded(stream_id=int(stream_id)):
@@ -168,8 +186,6 @@ class Http2ServerConnection:
                 case WindowUpdated() | RemoteSettingsChanged():
                     async with self._window_opened:
                         self._window_opened.notify_all()
-                case _:
-                    pass
         # Not drained: answers to control frames are few, and a client that is itself waiting to
         # write must still be read.
         self._write_pending()
@@ -195,7 +211,7 @@ class Http2ServerConnection:
         # RFC 9113, 8.1: NO_ERROR stops a request that has been answered already.
         code = ErrorCodes.NO_ERROR if stream.response_ended else ErrorCodes.INTERNAL_ERROR
         try:
-            self._h2.reset_stream(stream.stream_id, code)
+            self.h2.reset_stream(stream.stream_id, code)
         except ProtocolError:
             return  # It is closed already.
         self._write_pending()
@@ -206,7 +222,7 @@ class Http2ServerConnection:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         try:
-            self._h2.close_connection()
+            self.h2.close_connection()
             self._write_pending()
         except ProtocolError:
             pass  # The client has closed it.
@@ -215,42 +231,22 @@ class Http2ServerConnection:
     def open_window(self, stream: Http2Stream, size: int) -> None:
         """For a stream: let its client send `size` more bytes."""
         if size and not stream.request_ended:
-            self._h2.increment_flow_control_window(size, stream.stream_id)
+            self.h2.increment_flow_control_window(size, stream.stream_id)
             self._write_pending()
 
-    async def send_headers(
-        self, stream: Http2Stream, status: HTTPStatus, headers: Mapping[str, str]
-    ) -> None:
-        """For a stream: send the response's headers."""
-        self._h2.send_headers(stream.stream_id, [(":status", str(status.value)), *headers.items()])
-        await self._flush()
-
-    async def send_data(self, stream: Http2Stream, data: bytes, *, end: bool) -> None:
-        """For a stream: send response bytes as the windows allow."""
-        rest = memoryview(data)
-        while rest:
-            size = min(await self._window(stream), self._h2.max_outbound_frame_size, len(rest))
-            chunk, rest = rest[:size], rest[size:]
-            self._h2.send_data(stream.stream_id, chunk.tobytes(), end_stream=end and not rest)
-            await self._flush()
-        if end:
-            if not data:
-                self._h2.end_stream(stream.stream_id)
-                await self._flush()
-            stream.response_ended = True
-
-    async def _window(self, stream: Http2Stream) -> int:
-        """Wait until the client lets us send, and return how many bytes."""
+    async def window(self, stream_id: int) -> int:
+        """For a stream: wait until its client lets us send, and return how many bytes."""
         async with self._window_opened:
             await self._window_opened.wait_for(
-                lambda: self._h2.local_flow_control_window(stream.stream_id) > 0
+                lambda: self.h2.local_flow_control_window(stream_id) > 0
             )
-        return self._h2.local_flow_control_window(stream.stream_id)
+        return self.h2.local_flow_control_window(stream_id)
 
     def _write_pending(self) -> None:
-        if data := self._h2.data_to_send():
+        if data := self.h2.data_to_send():
             self._writer.write(data)
 
-    async def _flush(self) -> None:
+    async def flush(self) -> None:
+        """For a stream: write what `h2` has to send, waiting while the client does not read."""
         self._write_pending()
         await self._writer.drain()

@@ -158,7 +158,7 @@ class EventSignatureChain:
 
 
 def _denied(message: str, code: str = "InvalidSignatureException") -> ApiError:
-    return ApiError(code, HTTPStatus.FORBIDDEN, message)
+    return ApiError(code, message, HTTPStatus.FORBIDDEN)
 
 
 def _request_time(headers: Mapping[str, str], scope_date: str) -> dt.datetime:

@@ -92,6 +92,15 @@ class Pace(ControlBody):
     tokens_per_s: float = Field(default=12.0, gt=0, allow_inf_nan=False)
 
 
+class _Counters(BaseModel):
+    """What `GET /local/stats` answers."""
+
+    requests: int = 0
+    streams_open: int = 0
+    model_ids: list[str] = []
+    last_message_count: int = 0
+
+
 class BedrockConverse:
     """The stand-in's state and routes; `app` is the ASGI application.
 
@@ -108,10 +117,7 @@ class BedrockConverse:
         self._released = asyncio.Event()
         self._released.set()
         self._stopping = asyncio.Event()
-        self._requests = 0
-        self._streams_open = 0
-        self._model_ids: list[str] = []
-        self._last_message_count = 0
+        self._counters = _Counters()
         self.app = Starlette(
             routes=[
                 # An ARN has slashes, which arrive decoded.
@@ -120,7 +126,7 @@ class BedrockConverse:
                 Route("/local/pace", self._set_pace, methods=["POST"]),
                 Route("/local/hold", self._hold, methods=["POST"]),
                 Route("/local/release", self._release, methods=["POST"]),
-                Route("/local/stats", self._counters, methods=["GET"]),
+                Route("/local/stats", self._stats, methods=["GET"]),
             ],
             exception_handlers={ApiError: _api_error, ControlError: _control_error},
         )
@@ -142,15 +148,15 @@ class BedrockConverse:
         try:
             converse = parse_body(_ConverseRequest, body)
         except ControlError as error:
-            raise ApiError("ValidationException", HTTPStatus.BAD_REQUEST, str(error)) from error
+            raise ApiError("ValidationException", str(error)) from error
         model_id = request.path_params["model_id"]
-        self._requests += 1
-        self._last_message_count = len(converse.messages)
-        if model_id not in self._model_ids:
-            self._model_ids.append(model_id)
+        self._counters.requests += 1
+        self._counters.last_message_count = len(converse.messages)
+        if model_id not in self._counters.model_ids:
+            self._counters.model_ids.append(model_id)
         if self._script.error_after_tokens == 0:
             raise ApiError(
-                "ThrottlingException", HTTPStatus.TOO_MANY_REQUESTS, "Too many requests."
+                "ThrottlingException", "Too many requests.", HTTPStatus.TOO_MANY_REQUESTS
             )
         text = self._script.text or choose_reply(self._replies, converse.prompt)
         return StreamingResponse(
@@ -164,7 +170,7 @@ class BedrockConverse:
         loop = asyncio.get_running_loop()
         started_s = loop.time()
         reply_tokens = tokens(text)
-        self._streams_open += 1
+        self._counters.streams_open += 1
         try:
             yield _event("messageStart", {"role": "assistant"})
             due_s = started_s + self._pace.first_token_s
@@ -199,7 +205,7 @@ class BedrockConverse:
                 },
             )
         finally:
-            self._streams_open -= 1
+            self._counters.streams_open -= 1
 
     async def _set_script(self, request: Request) -> Response:
         self._script = parse_body(_Script, await request.body())
@@ -221,15 +227,8 @@ class BedrockConverse:
         self._released.set()
         return JSONResponse({"held": False})
 
-    async def _counters(self, request: Request) -> Response:
-        return JSONResponse(
-            {
-                "requests": self._requests,
-                "streams_open": self._streams_open,
-                "model_ids": self._model_ids,
-                "last_message_count": self._last_message_count,
-            }
-        )
+    async def _stats(self, request: Request) -> Response:
+        return JSONResponse(self._counters.model_dump())
 
 
 async def _api_error(request: Request, error: Exception) -> Response:

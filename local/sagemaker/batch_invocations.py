@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+from dataclasses import dataclass
 from http import HTTPStatus
 
 import httpx
@@ -10,7 +11,7 @@ import httpx
 from local.aws_wire.errors import ApiError
 from local.aws_wire.http1_server import MAX_BODY_BYTES, HttpRequest, HttpResponse
 from local.aws_wire.sigv4 import Verifier
-from local.sagemaker.settings import RouterSettings, find_endpoint, model_error
+from local.sagemaker.settings import RouterSettings, endpoint_name, find_endpoint, model_error
 
 logger = logging.getLogger(__name__)
 
@@ -20,25 +21,21 @@ _MAX_ORIGINAL_MESSAGE_CHARACTERS = 1024
 _FORWARDED = ("accept", "content-type", "x-amzn-sagemaker-custom-attributes")
 
 
+@dataclass(eq=False)
 class BatchInvocations:
     """Handles InvokeEndpoint.
 
-    Args:
+    Attributes:
         settings: The endpoints and limits.
         verifier: Checks the requests' signatures.
         client: For the requests to containers; its owner closes it.
-
-    Attributes:
         requests: How many have been forwarded.
     """
 
-    def __init__(
-        self, settings: RouterSettings, verifier: Verifier, client: httpx.AsyncClient
-    ) -> None:
-        self._settings = settings
-        self._verifier = verifier
-        self._client = client
-        self.requests = 0
+    settings: RouterSettings
+    verifier: Verifier
+    client: httpx.AsyncClient
+    requests: int = 0
 
     async def handle(self, request: HttpRequest) -> HttpResponse:
         """Forward a request, or answer with the error that boto3 knows."""
@@ -49,20 +46,24 @@ class BatchInvocations:
             return HttpResponse(error.status, error.headers, error.body)
 
     async def _invoke(self, request: HttpRequest) -> HttpResponse:
-        route = _ROUTE.fullmatch(request.target)
-        if request.method != "POST" or route is None:
-            raise ApiError(
-                "UnknownOperationException",
-                HTTPStatus.NOT_FOUND,
-                f"no route for {request.method} {request.target}",
-            )
-        self._verifier.verify(request.method, request.target, request.headers, request.body)
-        endpoint = find_endpoint(self._settings, route[1], request.headers, "ValidationError")
+        name = endpoint_name(_ROUTE, request.method, request.target)
+        self.verifier.verify(request.method, request.target, request.headers, request.body)
+        endpoint = find_endpoint(self.settings, name, request.headers, "ValidationError")
         self.requests += 1
         headers = {name: request.headers[name] for name in _FORWARDED if name in request.headers}
+        body = bytearray()
         try:
-            async with asyncio.timeout(self._settings.batch_timeout_s):
-                response, body = await self._post(f"{endpoint.url}/invocations", headers, request)
+            async with (
+                asyncio.timeout(self.settings.batch_timeout_s),
+                self.client.stream(
+                    "POST", f"{endpoint.url}/invocations", headers=headers, content=request.body
+                ) as response,
+            ):
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > MAX_BODY_BYTES:
+                        limit = f"the response is over {MAX_BODY_BYTES} bytes"
+                        raise model_error(response.status_code, limit)
         except TimeoutError as error:
             raise model_error(
                 0, "Your invocation timed out while waiting for a response from container primary."
@@ -72,22 +73,7 @@ class BatchInvocations:
         if not response.is_success:
             text = body.decode(errors="replace")
             raise model_error(response.status_code, text[:_MAX_ORIGINAL_MESSAGE_CHARACTERS])
-        answered = {"x-amzn-invoked-production-variant": self._settings.variant}
+        answered = {"x-amzn-invoked-production-variant": self.settings.variant}
         if content_type := response.headers.get("content-type"):
             answered["content-type"] = content_type
-        return HttpResponse(HTTPStatus.OK, answered, body)
-
-    async def _post(
-        self, url: str, headers: dict[str, str], request: HttpRequest
-    ) -> tuple[httpx.Response, bytes]:
-        body = bytearray()
-        async with self._client.stream(
-            "POST", url, headers=headers, content=request.body
-        ) as response:
-            async for chunk in response.aiter_bytes():
-                body += chunk
-                if len(body) > MAX_BODY_BYTES:
-                    raise model_error(
-                        response.status_code, f"the response is over {MAX_BODY_BYTES} bytes"
-                    )
-        return response, bytes(body)
+        return HttpResponse(HTTPStatus.OK, answered, bytes(body))

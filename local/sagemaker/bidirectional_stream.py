@@ -9,6 +9,7 @@ import logging
 import re
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal
 
@@ -28,16 +29,14 @@ from local.sagemaker.container_socket import (
     ContainerClosed,
     ContainerLost,
     ContainerSocket,
-    ContainerUnreachable,
-    HandshakeRefused,
     open_container_socket,
 )
 from local.sagemaker.payload_parts import FramesToParts, PartsToFrames, PayloadPartError
-from local.sagemaker.settings import Endpoint, RouterSettings, find_endpoint, model_error
+from local.sagemaker.settings import Endpoint, RouterSettings, endpoint_name, find_endpoint
 
 logger = logging.getLogger(__name__)
 
-_ROUTE = re.compile(r"/endpoints/([^/?]+)/invocations-bidirectional-stream")
+_ROUTE = re.compile(r"/endpoints/([^/?]+)/invocations-bidirectional-stream(?:\?.*)?")
 _DEFAULT_PATH = "/invocations-bidirectional-stream"
 _OPEN_TIMEOUT_S = 10.0
 _CLOSING_TIMEOUT_S = 10.0
@@ -69,39 +68,32 @@ class StreamFailure(Exception):
         return json_event("exception", self.kind, body)
 
 
+@dataclass(eq=False)
 class BidirectionalStreams:
     """Handles the requests for bidirectional streams.
 
-    Args:
+    Attributes:
         settings: The endpoints and limits.
         verifier: Checks the requests' signatures.
         take_fault: Called once for each request, returns the error that a test has asked for.
-
-    Attributes:
         opened: How many streams have been answered with 200.
         open: How many of them are still going.
     """
 
-    def __init__(
-        self,
-        settings: RouterSettings,
-        verifier: Verifier,
-        take_fault: Callable[[], ApiError | StreamFailure | None],
-    ) -> None:
-        self._settings = settings
-        self._verifier = verifier
-        self._take_fault = take_fault
-        self.opened = 0
-        self.open = 0
+    settings: RouterSettings
+    verifier: Verifier
+    take_fault: Callable[[], ApiError | StreamFailure | None]
+    opened: int = 0
+    open: int = 0
 
     async def handle(self, stream: Http2Stream) -> None:
         """Answer one request: an error, or events until either side ends the stream."""
         try:
-            fault = self._take_fault()
+            fault = self.take_fault()
             if isinstance(fault, ApiError):
                 raise fault
             chain, url = self._accept(stream)
-            container = await _connect(url)
+            container = await open_container_socket(url, _OPEN_TIMEOUT_S)
         except ApiError as error:
             logger.info("refused %s: %s", stream.headers.get(":path"), error)
             await stream.send_headers(error.status, error.headers)
@@ -115,12 +107,12 @@ class BidirectionalStreams:
                 {
                     "content-type": CONTENT_TYPE,
                     "x-amzn-requestid": str(uuid.uuid4()),
-                    "x-amzn-invoked-production-variant": self._settings.variant,
+                    "x-amzn-invoked-production-variant": self.settings.variant,
                 },
             )
             if fault is not None:
                 raise fault
-            await _Relay(self._settings, stream, container, chain).run()
+            await _Relay(self.settings, stream, container, chain).run()
             await stream.send(b"", end=True)
         except StreamFailure as failure:
             logger.info("stream %d failed: %s", stream.stream_id, failure.message)
@@ -133,26 +125,20 @@ class BidirectionalStreams:
         """Check a request; return its events' signature chain and the container's URL."""
         headers = dict(stream.headers)
         method, target = headers[":method"], headers[":path"]
-        route = _ROUTE.fullmatch(target.partition("?")[0])
-        if method != "POST" or route is None:
-            raise ApiError(
-                "UnknownOperationException", HTTPStatus.NOT_FOUND, f"no route for {method} {target}"
-            )
+        name = endpoint_name(_ROUTE, method, target)
         headers.setdefault("host", headers.get(":authority", ""))
-        chain = self._verifier.verify(method, target, headers, None)
+        chain = self.verifier.verify(method, target, headers, None)
         if headers.get("content-type") != CONTENT_TYPE:
             raise ApiError(
                 "InputValidationError",
-                HTTPStatus.BAD_REQUEST,
                 f"Content-Type is {headers.get('content-type')!r}, not {CONTENT_TYPE}",
             )
-        endpoint = find_endpoint(self._settings, route[1], headers, "InputValidationError")
+        endpoint = find_endpoint(self.settings, name, headers, "InputValidationError")
         if not endpoint.bidirectional:
             # Guess: the service names neither the error nor the text.
             raise ApiError(
                 "InputValidationError",
-                HTTPStatus.BAD_REQUEST,
-                f"Endpoint {route[1]} does not support bidirectional streaming: its image lacks "
+                f"Endpoint {name} does not support bidirectional streaming: its image lacks "
                 "the label com.amazonaws.sagemaker.capabilities.bidirectional-streaming=true",
             )
         return chain, _container_url(endpoint, headers)
@@ -165,30 +151,15 @@ def _container_url(endpoint: Endpoint, headers: dict[str, str]) -> str:
     return f"{base}/{path.removeprefix('/')}" + (f"?{query}" if query else "")
 
 
-async def _connect(url: str) -> ContainerSocket:
-    try:
-        return await open_container_socket(url, _OPEN_TIMEOUT_S)
-    except (ContainerUnreachable, ContainerLost) as error:
-        raise model_error(0, str(error)) from error
-    except HandshakeRefused as error:
-        raise model_error(error.status, error.body or str(error)) from error
-
-
+@dataclass(eq=False)
 class _Relay:
     """Carries frames both ways until the stream is over."""
 
-    def __init__(
-        self,
-        settings: RouterSettings,
-        stream: Http2Stream,
-        container: ContainerSocket,
-        chain: EventSignatureChain,
-    ) -> None:
-        self._settings = settings
-        self._stream = stream
-        self._container = container
-        self._chain = chain
-        self._unanswered_pings = 0
+    settings: RouterSettings
+    stream: Http2Stream
+    container: ContainerSocket
+    chain: EventSignatureChain
+    unanswered_pings: int = 0
 
     async def run(self) -> None:
         """Return when the container has closed with 1000.
@@ -205,16 +176,16 @@ class _Relay:
             # The first task to end, in whichever way, ends the session; the client's half-close
             # does so by the container's answer to it.
             done, _ = await asyncio.wait(
-                tasks, timeout=self._settings.max_session_s, return_when=asyncio.FIRST_COMPLETED
+                tasks, timeout=self.settings.max_session_s, return_when=asyncio.FIRST_COMPLETED
             )
             for task in done:
                 task.result()
             if not done:
                 # Guess: thirty minutes are reported, how the end looks is not.
-                self._container.start_closing(CloseCode.GOING_AWAY, "session limit")
+                self.container.start_closing(CloseCode.GOING_AWAY, "session limit")
                 raise StreamFailure(
                     "InternalStreamFailure",
-                    f"The session reached its limit of {self._settings.max_session_s:g} s.",
+                    f"The session reached its limit of {self.settings.max_session_s:g} s.",
                 )
         finally:
             for task in tasks:
@@ -227,14 +198,14 @@ class _Relay:
         envelopes = EventDecoder()
         ended = False
         try:
-            while (data := await self._stream.receive()) is not None:
+            while (data := await self.stream.receive()) is not None:
                 for envelope in envelopes.feed(data):
                     if ended:
                         raise PayloadPartError("an event follows the one that ended the stream")
-                    inner = self._chain.open(envelope)
+                    inner = self.chain.open(envelope)
                     ended = not inner
                     for event in _decode_all(inner):
-                        await self._container.send(parts.frame(event))
+                        await self.container.send(parts.frame(event))
             if envelopes.buffered_bytes:
                 raise EventStreamError("the stream ended inside an event")
         except ContainerLost as error:
@@ -243,11 +214,11 @@ class _Relay:
             raise _lost(error) from error
         except (ApiError, EventStreamError, PayloadPartError) as error:
             # Guess: how the service names a bad event inside an open stream is not documented.
-            self._container.start_closing(CloseCode.GOING_AWAY, "bad event")
+            self.container.start_closing(CloseCode.GOING_AWAY, "bad event")
             raise StreamFailure("InternalStreamFailure", str(error)) from error
         # Guess: the service is known to tear the connection down on a half-close, not with which
         # code. What the container still sends before its own Close is forwarded.
-        self._container.start_closing(CloseCode.NORMAL_CLOSURE)
+        self.container.start_closing(CloseCode.NORMAL_CLOSURE)
         await asyncio.sleep(_CLOSING_TIMEOUT_S)
         raise StreamFailure(
             "ModelStreamError", f"no Close frame within {_CLOSING_TIMEOUT_S:g} s", "1006"
@@ -258,7 +229,7 @@ class _Relay:
         parts = FramesToParts()
         while True:
             try:
-                received = await self._container.receive()
+                received = await self.container.receive()
             except ContainerLost as error:
                 raise _lost(error) from error
             if isinstance(received, ContainerClosed):
@@ -272,22 +243,22 @@ class _Relay:
                     str(received.code),
                 )
             if received.opcode is Opcode.PONG:
-                self._unanswered_pings = 0
+                self.unanswered_pings = 0
             else:
-                await self._stream.send(parts.event(received).encode())
+                await self.stream.send(parts.event(received).encode())
 
     async def _ping(self) -> None:
         """Ping now and then, and give the container up when it does not answer."""
         while True:
-            await asyncio.sleep(self._settings.ping_interval_s)
-            if self._unanswered_pings >= self._settings.max_unanswered_pings:
+            await asyncio.sleep(self.settings.ping_interval_s)
+            if self.unanswered_pings >= self.settings.max_unanswered_pings:
                 raise StreamFailure(
                     "ModelStreamError",
-                    f"the container left {self._unanswered_pings} pings unanswered",
+                    f"the container left {self.unanswered_pings} pings unanswered",
                     "1006",
                 )
-            self._unanswered_pings += 1
-            self._container.ping()
+            self.unanswered_pings += 1
+            self.container.ping()
 
 
 def _lost(error: ContainerLost) -> StreamFailure:

@@ -7,33 +7,21 @@ around websockets' protocol without I/O.
 import asyncio
 import contextlib
 from dataclasses import dataclass
-from http import HTTPStatus
 
 from smithy_aws_event_stream.events import MAX_PAYLOAD_LENGTH
 from websockets.client import ClientProtocol
-from websockets.exceptions import InvalidState
+from websockets.exceptions import InvalidState, InvalidStatus
 from websockets.frames import CloseCode, Frame, Opcode
-from websockets.http11 import Response
+from websockets.protocol import State
 from websockets.uri import parse_uri
+
+from local.sagemaker.settings import model_error
 
 _READ_BYTES = 64 * 1024
 
 
-class ContainerUnreachable(ConnectionError):
-    """Nothing accepts connections there, or nothing answers in time."""
-
-
 class ContainerLost(ConnectionError):
     """The connection broke without a closing handshake, or broke the WebSocket protocol."""
-
-
-class HandshakeRefused(Exception):
-    """The container answered the WebSocket handshake with another HTTP status than 101."""
-
-    def __init__(self, status: int, body: str) -> None:
-        super().__init__(f"the WebSocket handshake was answered with HTTP {status}")
-        self.status = status
-        self.body = body
 
 
 @dataclass(frozen=True)
@@ -62,27 +50,21 @@ class ContainerSocket:
         """Upgrade the connection.
 
         Raises:
-            HandshakeRefused: The answer is an HTTP response without an upgrade.
+            ApiError: The answer is an HTTP response without an upgrade.
             ContainerLost: The connection ended, or the answer is not HTTP.
         """
         self._protocol.send_request(self._protocol.connect())
         await self._flush()
-        response = None
-        while response is None:
-            data = await self._read()
-            for event in self._protocol.events_received():
-                if isinstance(event, Response):
-                    response = event
-                elif isinstance(event, Frame):
-                    self._received.append(event)
-            if not data:
-                break
-        if self._protocol.handshake_exc is None:
-            return
-        if response is not None and response.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
-            body = bytes(response.body or b"").decode(errors="replace")
-            raise HandshakeRefused(response.status_code, body)
-        raise ContainerLost(str(self._protocol.handshake_exc))
+        while self._protocol.state is State.CONNECTING and self._protocol.handshake_exc is None:
+            await self._read()
+        match self._protocol.handshake_exc:
+            case InvalidStatus(response=response):
+                status = response.status_code
+                body = bytes(response.body or b"").decode(errors="replace")
+                answer = f"the WebSocket handshake was answered with HTTP {status}"
+                raise model_error(status, body or answer)
+            case Exception() as error:
+                raise ContainerLost(str(error))
 
     async def send(self, frame: Frame) -> None:
         """Send one text, binary or continuation frame, waiting while the container does not read.
@@ -130,9 +112,6 @@ class ContainerSocket:
             if self._protocol.parser_exc is not None:
                 raise ContainerLost(f"the connection to the container broke: {self._why()}")
             data = await self._read()
-            self._received += [
-                event for event in self._protocol.events_received() if isinstance(event, Frame)
-            ]
             # Pongs. Not drained: a container that is itself waiting to write must still be read.
             self._write_pending()
             if not data and not self._received and self._protocol.parser_exc is None:
@@ -166,6 +145,9 @@ class ContainerSocket:
             self._protocol.receive_data(data)
         else:
             self._protocol.receive_eof()
+        self._received += [
+            event for event in self._protocol.events_received() if isinstance(event, Frame)
+        ]
         return data
 
     def _write_pending(self) -> None:
@@ -186,9 +168,8 @@ async def open_container_socket(url: str, timeout_s: float) -> ContainerSocket:
     """Connect to `ws://host:port/path?query`.
 
     Raises:
-        ContainerUnreachable: No connection or no answer within `timeout_s` seconds.
-        HandshakeRefused: The container refuses the WebSocket.
-        ContainerLost: The container hung up during the handshake.
+        ApiError: 424: no connection or no answer within `timeout_s` seconds, or the container
+            refuses the WebSocket or hangs up.
     """
     uri = parse_uri(url)
     try:
@@ -204,8 +185,6 @@ async def open_container_socket(url: str, timeout_s: float) -> ContainerSocket:
                 raise
             return socket
     except TimeoutError as error:
-        raise ContainerUnreachable(f"no answer within {timeout_s} s") from error
-    except ContainerLost:
-        raise
+        raise model_error(0, f"no answer within {timeout_s} s") from error
     except OSError as error:
-        raise ContainerUnreachable(str(error)) from error
+        raise model_error(0, str(error)) from error

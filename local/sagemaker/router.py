@@ -142,7 +142,7 @@ class SageMakerRouter:
         if name == "InternalStreamFailure" or name == "ModelStreamError":
             self._fault = StreamFailure(name, message)
         else:
-            self._fault = ApiError(name, _OPEN_ERRORS[name], message)
+            self._fault = ApiError(name, message, _OPEN_ERRORS[name])
         return _json_response(HTTPStatus.OK, {"error": name})
 
     def _take_fault(self) -> ApiError | StreamFailure | None:

@@ -1,5 +1,6 @@
 """What the SageMaker stand-in is told at its start, and how requests are matched against it."""
 
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -59,6 +60,19 @@ class RouterSettings(BaseModel):
     batch_timeout_s: float = Field(default=60.0, gt=0)
 
 
+def endpoint_name(route: re.Pattern[str], method: str, target: str) -> str:
+    """Return the endpoint's name as it is in a request's path, which `route` describes.
+
+    Raises:
+        ApiError: 404: the request is for another operation.
+    """
+    match = route.fullmatch(target)
+    if method != "POST" or match is None:
+        message = f"no route for {method} {target}"
+        raise ApiError("UnknownOperationException", message, HTTPStatus.NOT_FOUND)
+    return match[1]
+
+
 def find_endpoint(
     settings: RouterSettings, encoded_name: str, headers: Mapping[str, str], error_code: str
 ) -> Endpoint:
@@ -76,16 +90,10 @@ def find_endpoint(
     name = unquote(encoded_name)
     endpoint = settings.endpoints.get(name)
     if endpoint is None:
-        raise ApiError(
-            error_code,
-            HTTPStatus.BAD_REQUEST,
-            f"Endpoint {name} of account 000000000000 not found.",
-        )
+        raise ApiError(error_code, f"Endpoint {name} of account 000000000000 not found.")
     variant = headers.get("x-amzn-sagemaker-target-variant", settings.variant)
     if variant != settings.variant:
-        raise ApiError(
-            error_code, HTTPStatus.BAD_REQUEST, f"Variant {variant} of endpoint {name} not found."
-        )
+        raise ApiError(error_code, f"Variant {variant} of endpoint {name} not found.")
     return endpoint
 
 
@@ -94,9 +102,9 @@ def model_error(original_status: int, original_message: str) -> ApiError:
     kind = "client" if 400 <= original_status < 500 else "server"
     return ApiError(
         "ModelError",
-        HTTPStatus.FAILED_DEPENDENCY,
         f"Received {kind} error ({original_status}) from primary with message "
         f'"{original_message}".',
+        HTTPStatus.FAILED_DEPENDENCY,
         OriginalStatusCode=original_status,
         OriginalMessage=original_message,
         LogStreamArn="arn:aws:logs:us-east-1:000000000000:log-group:/aws/sagemaker/Endpoints/local",
