@@ -50,36 +50,34 @@ def _acknowledge_project(resource: codebuild.CfnProject) -> None:
     here = f"{stack.region}:{stack.account}"
     name = f"<{stack.get_logical_id(resource)}>"
     assets = f"cdk-{names.BOOTSTRAP_QUALIFIER}-assets-{stack.account}-{stack.region}"
-    acknowledge(
-        project,
-        "The project keeps nothing that could be encrypted: its only output is an image in ECR",
-        "AwsSolutions-CB4",
-    )
-    acknowledge(
-        project,
-        "Read access to public images on ECR Public, where the base image comes from",
-        f"{MANAGED_POLICY}/AmazonElasticContainerRegistryPublicReadOnly]",
-    )
-    acknowledge(
-        project,
-        "ecr:GetAuthorizationToken, with which a push begins, takes no resource",
-        "AwsSolutions-IAM5[Resource::*]",
-    )
-    acknowledge(
-        project,
-        "CodeBuild names the log streams and report groups of this project itself",
-        f"AwsSolutions-IAM5[Resource::{aws}:logs:{here}:log-group:/aws/codebuild/{name}:*]",
-        f"AwsSolutions-IAM5[Resource::{aws}:codebuild:{here}:report-group/{name}-*]",
-    )
-    acknowledge(
-        project,
-        "Reads the build context from the bucket of the account's CDK bootstrap, where an asset's "
-        "key is its hash",
-        "AwsSolutions-IAM5[Action::s3:GetBucket*]",
-        "AwsSolutions-IAM5[Action::s3:GetObject*]",
-        "AwsSolutions-IAM5[Action::s3:List*]",
-        f"AwsSolutions-IAM5[Resource::{aws}:s3:::{assets}/*]",
-    )
+    for reason, *findings in (
+        (
+            "The project keeps nothing that could be encrypted: its only output is an image in ECR",
+            "AwsSolutions-CB4",
+        ),
+        (
+            "Read access to public images on ECR Public, where the base image comes from",
+            f"{MANAGED_POLICY}/AmazonElasticContainerRegistryPublicReadOnly]",
+        ),
+        (
+            "ecr:GetAuthorizationToken, with which a push begins, takes no resource",
+            "AwsSolutions-IAM5[Resource::*]",
+        ),
+        (
+            "CodeBuild names the log streams and report groups of this project itself",
+            f"AwsSolutions-IAM5[Resource::{aws}:logs:{here}:log-group:/aws/codebuild/{name}:*]",
+            f"AwsSolutions-IAM5[Resource::{aws}:codebuild:{here}:report-group/{name}-*]",
+        ),
+        (
+            "Reads the build context from the bucket of the account's CDK bootstrap, where an "
+            "asset's key is its hash",
+            "AwsSolutions-IAM5[Action::s3:GetBucket*]",
+            "AwsSolutions-IAM5[Action::s3:GetObject*]",
+            "AwsSolutions-IAM5[Action::s3:List*]",
+            f"AwsSolutions-IAM5[Resource::{aws}:s3:::{assets}/*]",
+        ),
+    ):
+        acknowledge(project, reason, *findings)
 
 
 def _acknowledge_handler(resource: lambda_.CfnFunction) -> None:
