@@ -39,9 +39,9 @@ class Usage:
     memory_gb: float
 
 
-def load_prices(path: Path = PRICES) -> dict[str, Any]:
+def load_prices() -> dict[str, Any]:
     """The price table."""
-    return tomllib.loads(path.read_text())
+    return tomllib.loads(PRICES.read_text())
 
 
 def hourly_instances(settings: Settings) -> tuple[float, float]:
@@ -73,15 +73,13 @@ def model_usd(usage: Usage, price: dict[str, Any]) -> float:
     return float(TURNS * tokens / 1_000_000)
 
 
-def lines(
-    settings: Settings, region: str | None, usage: Usage, prices: dict[str, Any] | None = None
-) -> list[str]:
+def lines(settings: Settings, region: str | None, usage: Usage) -> list[str]:
     """The costs, with how they are reckoned.
 
     Raises:
         OpsError: There is no price for the instance type or the model.
     """
-    prices = prices or load_prices()
+    prices = load_prices()
     speech = settings.speech
     instance = _price(prices["instances"], speech.instance_type)
     try:

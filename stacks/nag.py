@@ -37,15 +37,16 @@ def acknowledge_image_builds(stack: cdk.Stack) -> None:
     architecture, and the function that starts them.
     """
     for construct in stack.node.find_all():
+        owner = construct.node.scope  # of a resource and its role
+        assert owner is not None
         if isinstance(construct, codebuild.CfnProject):
-            _acknowledge_project(construct)
+            _acknowledge_project(owner, construct)
         elif isinstance(construct, lambda_.CfnFunction):
-            _acknowledge_handler(construct)
+            _acknowledge_handler(owner)
 
 
-def _acknowledge_project(resource: codebuild.CfnProject) -> None:
+def _acknowledge_project(project: IConstruct, resource: codebuild.CfnProject) -> None:
     stack = resource.stack
-    project = _owner(resource)
     aws = f"arn:{stack.partition}"
     here = f"{stack.region}:{stack.account}"
     name = f"<{stack.get_logical_id(resource)}>"
@@ -80,8 +81,7 @@ def _acknowledge_project(resource: codebuild.CfnProject) -> None:
         acknowledge(project, reason, *findings)
 
 
-def _acknowledge_handler(resource: lambda_.CfnFunction) -> None:
-    handler = _owner(resource)
+def _acknowledge_handler(handler: IConstruct) -> None:
     acknowledge(
         handler,
         "The package chooses the runtime its bundle is made for, Node.js 22, which Lambda supports",
@@ -92,10 +92,3 @@ def _acknowledge_handler(resource: lambda_.CfnFunction) -> None:
         "Writing the function's log is all that the policy allows",
         f"{MANAGED_POLICY}/service-role/AWSLambdaBasicExecutionRole]",
     )
-
-
-def _owner(resource: cdk.CfnResource) -> IConstruct:
-    """The construct that a resource and its role belong to."""
-    owner = resource.node.scope
-    assert owner is not None
-    return owner
