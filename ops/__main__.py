@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import inspect
 import os
 import sys
 from collections.abc import Callable
@@ -43,19 +44,13 @@ def _presign(settings: Settings, arguments: argparse.Namespace) -> int:
 def _capacity(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops import capacity
 
-    demand = capacity.Demand(
-        talk_ratio=arguments.talk_ratio,
-        overload=arguments.overload,
-        headroom=arguments.headroom,
-        conversations=arguments.conversations,
-    )
     return asyncio.run(
         capacity.measure(
             connect(settings, arguments.region),
             endpoint_name=arguments.endpoint or settings.endpoint_name,
             ladder=arguments.ladder,
             utterances=arguments.utterances,
-            demand=demand,
+            demand=_gather(capacity.Demand, arguments),
         )
     )
 
@@ -63,15 +58,8 @@ def _capacity(settings: Settings, arguments: argparse.Namespace) -> int:
 def _cost(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops import cost
 
-    turn = cost.TurnProfile(
-        duration_s=arguments.turn_s,
-        input_tokens=arguments.input_tokens,
-        output_tokens=arguments.output_tokens,
-        vcpu=arguments.vcpu,
-        memory_gb=arguments.memory_gb,
-        turns_a_conversation=arguments.turns,
-    )
-    print("\n".join(cost.lines(settings, arguments.region or settings.region, turn)))
+    usage = _gather(cost.Usage, arguments)
+    print("\n".join(cost.lines(settings, arguments.region or settings.region, usage)))
     return 0
 
 
@@ -79,6 +67,11 @@ def _orphans(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops.orphans import clear
 
     return clear(connect(settings, arguments.region), delete=arguments.delete)
+
+
+def _gather[T](kind: Callable[..., T], arguments: argparse.Namespace) -> T:
+    """Make what takes the options by their names."""
+    return kind(**{name: getattr(arguments, name) for name in inspect.signature(kind).parameters})
 
 
 def _ladder(text: str) -> list[int]:

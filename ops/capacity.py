@@ -1,5 +1,6 @@
 """`capacity`: from a measured ladder of speaking sessions to the settings of scaling."""
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -56,12 +57,8 @@ def speaking_limit(steps: list[Step], first_audio_p95_ms: float) -> int:
         steps: Of the ladder, upwards.
         first_audio_p95_ms: The alarm's threshold, in milliseconds.
     """
-    limit = 0
-    for step in steps:
-        if not step.within(first_audio_p95_ms):
-            break
-        limit = step.sessions
-    return limit
+    within = itertools.takewhile(lambda step: step.within(first_audio_p95_ms), steps)
+    return max((step.sessions for step in within), default=0)
 
 
 def conversations_for(speaking: int, talk_ratio: float, overload: float) -> int:

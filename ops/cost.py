@@ -19,29 +19,29 @@ TURNS = 1000
 
 
 @dataclass(frozen=True)
-class TurnProfile:
-    """One turn of a conversation, on average.
+class Usage:
+    """A conversation, on average.
 
     Attributes:
-        duration_s: Seconds from the prompt to the end of the pause after playback.
-        input_tokens: Tokens of system prompt, history and prompt.
-        output_tokens: The reply's tokens.
+        turn_s: Seconds of one turn, from the prompt to the end of the pause after playback.
+        turns: Turns, after which the session idles until its time-out.
+        input_tokens: Tokens of a turn's system prompt, history and prompt.
+        output_tokens: Tokens of a turn's reply.
         vcpu: Virtual CPUs that the agent works with.
         memory_gb: Memory that the agent's session holds, in GB.
-        turns_a_conversation: Turns, after which the session idles until its time-out.
     """
 
-    duration_s: float
+    turn_s: float
+    turns: int
     input_tokens: int
     output_tokens: int
     vcpu: float
     memory_gb: float
-    turns_a_conversation: int
 
 
-def load_prices(path: Path = PRICES) -> dict[str, Any]:
+def load_prices() -> dict[str, Any]:
     """The price table."""
-    return tomllib.loads(path.read_text())
+    return tomllib.loads(PRICES.read_text())
 
 
 def hourly_instances(settings: Settings) -> tuple[float, float]:
@@ -55,33 +55,31 @@ def hourly_instances(settings: Settings) -> tuple[float, float]:
     return low, sum(share * maximum for share, _, maximum in periods)
 
 
-def agentcore_usd(turn: TurnProfile, idle_timeout_s: int, prices: dict[str, Any]) -> float:
+def agentcore_usd(usage: Usage, idle_timeout_s: int, prices: dict[str, Any]) -> float:
     """What AgentCore asks for a thousand turns: CPU while it works, memory as long as a session
     lives, which is until its idle time-out after the last turn.
     """
     price = prices["agentcore"]
-    conversations = TURNS / turn.turns_a_conversation
-    turns_h = TURNS * turn.duration_s / 3600
+    conversations = TURNS / usage.turns
+    turns_h = TURNS * usage.turn_s / 3600
     idle_h = conversations * idle_timeout_s / 3600
-    memory_gb_h = (turns_h + idle_h) * turn.memory_gb
-    return float(turns_h * turn.vcpu * price["vcpu_hour_usd"] + memory_gb_h * price["gb_hour_usd"])
+    memory_gb_h = (turns_h + idle_h) * usage.memory_gb
+    return float(turns_h * usage.vcpu * price["vcpu_hour_usd"] + memory_gb_h * price["gb_hour_usd"])
 
 
-def model_usd(turn: TurnProfile, price: dict[str, Any]) -> float:
+def model_usd(usage: Usage, price: dict[str, Any]) -> float:
     """What Bedrock asks for a thousand turns."""
-    tokens = turn.input_tokens * price["input_usd"] + turn.output_tokens * price["output_usd"]
+    tokens = usage.input_tokens * price["input_usd"] + usage.output_tokens * price["output_usd"]
     return float(TURNS * tokens / 1_000_000)
 
 
-def lines(
-    settings: Settings, region: str | None, turn: TurnProfile, prices: dict[str, Any] | None = None
-) -> list[str]:
+def lines(settings: Settings, region: str | None, usage: Usage) -> list[str]:
     """The costs, with how they are reckoned.
 
     Raises:
         OpsError: There is no price for the instance type or the model.
     """
-    prices = prices or load_prices()
+    prices = load_prices()
     speech = settings.speech
     instance = _price(prices["instances"], speech.instance_type)
     try:
@@ -110,13 +108,13 @@ def lines(
     idle_s = settings.agent.idle_timeout_s
     return [
         *rows,
-        f"agent    {agentcore_usd(turn, idle_s, prices):.2f} per {TURNS} turns: {TURNS} × "
-        f"{turn.duration_s:.0f} s × ({turn.vcpu} vCPU × {agentcore['vcpu_hour_usd']} + "
-        f"{turn.memory_gb} GB × {agentcore['gb_hour_usd']}) an hour, and once in "
-        f"{turn.turns_a_conversation} turns {idle_s} s idle × {turn.memory_gb} GB"
+        f"agent    {agentcore_usd(usage, idle_s, prices):.2f} per {TURNS} turns: {TURNS} × "
+        f"{usage.turn_s:.0f} s × ({usage.vcpu} vCPU × {agentcore['vcpu_hour_usd']} + "
+        f"{usage.memory_gb} GB × {agentcore['gb_hour_usd']}) an hour, and once in "
+        f"{usage.turns} turns {idle_s} s idle × {usage.memory_gb} GB"
         f"{_star(agentcore)}",
-        f"model    {model_usd(turn, model):.2f} per {TURNS} turns: {TURNS} × "
-        f"({turn.input_tokens} × {model['input_usd']} + {turn.output_tokens} × "
+        f"model    {model_usd(usage, model):.2f} per {TURNS} turns: {TURNS} × "
+        f"({usage.input_tokens} × {model['input_usd']} + {usage.output_tokens} × "
         f"{model['output_usd']}) per million tokens{_star(model)}",
     ]
 

@@ -7,9 +7,7 @@ GetFoundationModelAvailability, GetUseCaseForModelAccess.
 from collections.abc import Iterator
 from typing import Any
 
-from botocore.exceptions import ClientError
-
-from ops.aws import Account, error_code
+from ops.aws import Account
 from ops.findings import Finding
 from stacks.settings.regions import profiled_model
 
@@ -27,9 +25,10 @@ def check_model(account: Account) -> Iterator[Finding]:
             model = bedrock.get_foundation_model(modelIdentifier=model_id)["modelDetails"]
             yield from _model_findings(subject, model)
         available = bedrock.get_foundation_model_availability(modelId=routed_model_id or model_id)
-    except ClientError as error:
-        if error_code(error) not in ("ResourceNotFoundException", "ValidationException"):
-            raise
+    except (
+        bedrock.exceptions.ResourceNotFoundException,
+        bedrock.exceptions.ValidationException,
+    ):
         yield Finding(
             "problem",
             subject,
@@ -98,8 +97,6 @@ def _model_findings(subject: str, model: dict[str, Any]) -> Iterator[Finding]:
 def _has_use_case(bedrock: Any) -> bool:
     try:
         bedrock.get_use_case_for_model_access()
-    except ClientError as error:
-        if error_code(error) == "ResourceNotFoundException":
-            return False
-        raise
+    except bedrock.exceptions.ResourceNotFoundException:
+        return False
     return True

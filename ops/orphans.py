@@ -242,7 +242,9 @@ def clear(account: Account, *, delete: bool) -> int:
                 # A log group may be known both by its name and by its tag.
                 if (key := (orphan.operation, orphan.name)) not in found:
                     found.add(key)
-                    left += _handle(account, orphan, delete)
+                    outcome, is_left = _handle(account, orphan, delete)
+                    print(f"{orphan.kind} {orphan.name} ({orphan.why}){outcome}", flush=True)
+                    left += is_left
         except AWS_ERRORS as error:
             left += 1
             print(f"{what}: not looked at: {summary(error)}", flush=True)
@@ -253,19 +255,12 @@ def clear(account: Account, *, delete: bool) -> int:
     return 1 if left else 0
 
 
-def _handle(account: Account, orphan: Orphan, delete: bool) -> bool:
-    """Print one, and delete it if asked to; whether a call could still delete it."""
-    outcome, is_left = "", bool(orphan.operation)
+def _handle(account: Account, orphan: Orphan, delete: bool) -> tuple[str, bool]:
+    """Delete one if asked to; what to say of it, and whether a call could still delete it."""
     if not orphan.operation:
-        outcome = " – not deleted by this command"
-    elif delete:
-        outcome, is_left = _delete(account, orphan)
-    print(f"{orphan.kind} {orphan.name} ({orphan.why}){outcome}", flush=True)
-    return is_left
-
-
-def _delete(account: Account, orphan: Orphan) -> tuple[str, bool]:
-    """Delete it; what to say, and whether it is still there."""
+        return " – not deleted by this command", False
+    if not delete:
+        return "", True
     try:
         getattr(account.client(orphan.service), orphan.operation)(**orphan.arguments)
     except AWS_ERRORS as error:

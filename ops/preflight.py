@@ -6,10 +6,8 @@ Application Auto Scaling user guide, "SageMaker AI".
 
 from collections.abc import Callable, Iterable, Iterator
 
-from botocore.exceptions import ClientError
-
 from ops.advice import next_step
-from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain, is_denied, summary
+from ops.aws import AWS_ERRORS, Account, OpsError, explain, is_denied, summary
 from ops.findings import Finding
 from ops.model_access import check_model
 from ops.orphans import has_endpoint, has_log_group
@@ -161,14 +159,12 @@ def check_alarms(account: Account) -> Iterator[Finding]:
     all that is deployed, which is how the next rollout becomes possible.
     """
     alarms = account.physical_ids("speech", "AWS::CloudWatch::Alarm")
-    found = account.client("cloudwatch").describe_alarms(AlarmNames=alarms) if alarms else {}
     # Not the one that takes instances away, which rings every quiet night.
     watched = {alarm.metric for alarm in SPEECH_ALARMS}
-    ringing = [
-        alarm["MetricName"]
-        for alarm in found.get("MetricAlarms", [])
-        if alarm["StateValue"] == "ALARM" and alarm.get("MetricName") in watched
-    ]
+    path = "MetricAlarms[?StateValue=='ALARM'].MetricName"
+    # Without a name all alarms of the account would be described.
+    found = account.search("cloudwatch", "describe_alarms", path, AlarmNames=alarms)
+    ringing = [metric for metric in found if metric in watched] if alarms else []
     if ringing:
         detail = f"{', '.join(ringing)} in alarm: a rollout would be taken back"
         step = "raise its threshold first, see docs/operations.md, “Roll back”"
@@ -186,9 +182,7 @@ def check_roles(account: Account) -> Iterator[Finding]:
     for role, service in roles:
         try:
             iam.get_role(RoleName=role)
-        except ClientError as error:
-            if error_code(error) != "NoSuchEntity":
-                raise
+        except iam.exceptions.NoSuchEntityException:
             detail = (
                 "is not there yet; the first deploy makes it, and needs "
                 "iam:CreateServiceLinkedRole. Should AWS report a rate limit, deploy again"

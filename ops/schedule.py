@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from stacks.settings.speech import Instances, Schedule
 
@@ -23,15 +24,14 @@ def moments(cron: str) -> list[int]:
     Raises:
         NotWeeklyError: It depends on the date, or uses a syntax not known here.
     """
-    minute, hour, day, month, weekday, year = cron.removeprefix("cron(").removesuffix(")").split()
-    if day not in "*?" or month != "*" or year != "*":
+    weekly = re.fullmatch(r"cron\((\d+) (\d+(?:,\d+)*) [*?] \* (\S+) \*\)", cron)
+    if weekly is None:
         raise NotWeeklyError(cron)
-    if not (minute.isdigit() and re.fullmatch(r"\d+(,\d+)*", hour)):
-        raise NotWeeklyError(cron)
+    minute, hours, weekdays = weekly.groups()
     return sorted(
-        (number * 24 + int(one_hour)) * 60 + int(minute)
-        for number in _weekdays(weekday, cron)
-        for one_hour in hour.split(",")
+        (weekday * 24 + int(hour)) * 60 + int(minute)
+        for weekday in _weekdays(weekdays, cron)
+        for hour in hours.split(",")
     )
 
 
@@ -50,10 +50,10 @@ def bounds(instances: Instances, actions: Sequence[Schedule]) -> list[tuple[floa
     )
     if not changes:
         return [(1.0, instances.minimum, instances.maximum)]
-    ends = [moment for moment, _, _ in changes[1:]] + [changes[0][0] + MINUTES_A_WEEK]
+    next_week = (changes[0][0] + MINUTES_A_WEEK, 0, 0)
     return [
         ((end - moment) / MINUTES_A_WEEK, minimum, maximum)
-        for (moment, minimum, maximum), end in zip(changes, ends, strict=True)
+        for (moment, minimum, maximum), (end, _, _) in pairwise([*changes, next_week])
     ]
 
 

@@ -19,6 +19,7 @@ from ops.agentcore import agent_address
 from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain, summary
 from ops.findings import Finding
 from ops.speaking import Heard, speak
+from stacks.names import RUNTIME_LOGS, endpoint_log_group
 from voice_agent_client import AgentError, Audio, ErrorEvent, Event, ask_sse, ask_ws
 
 TEXT = "The harbor wakes early. Boats leave the bay at dawn."
@@ -208,8 +209,7 @@ def check_agent(account: Account, *, qualifier: str, token: str | None) -> Itera
         step = "set VOICE_AGENT_TOKEN to a token of one of agent.jwt's clients or audiences"
         yield Finding("problem", "agent", "cannot be asked without a bearer token", step)
         return
-    group = f"/aws/bedrock-agentcore/runtimes/{runtime['agentRuntimeId']}-{qualifier}"
-    log = f"read the agent's log: {group}"
+    log = f"read the agent's log: {RUNTIME_LOGS}{runtime['agentRuntimeId']}-{qualifier}"
     for subject, ask in (("agent over SSE", ask_sse), ("agent over WebSocket", ask_ws)):
         arn = runtime["agentRuntimeArn"]
         address = agent_address(account, arn, qualifier=qualifier, token=token)
@@ -259,4 +259,4 @@ def _judge(subject: str, heard: Heard, log: str, more: str = "") -> Finding:
 
 
 def _speech_log(endpoint_name: str) -> str:
-    return f"read the container's log: /aws/sagemaker/Endpoints/{endpoint_name}"
+    return f"read the container's log: {endpoint_log_group(endpoint_name)}"

@@ -37,53 +37,51 @@ def acknowledge_image_builds(stack: cdk.Stack) -> None:
     architecture, and the function that starts them.
     """
     for construct in stack.node.find_all():
+        owner = construct.node.scope  # of a resource and its role
+        assert owner is not None
         if isinstance(construct, codebuild.CfnProject):
-            _acknowledge_project(construct)
+            _acknowledge_project(owner, construct)
         elif isinstance(construct, lambda_.CfnFunction):
-            _acknowledge_handler(construct)
+            _acknowledge_handler(owner)
 
 
-def _acknowledge_project(resource: codebuild.CfnProject) -> None:
+def _acknowledge_project(project: IConstruct, resource: codebuild.CfnProject) -> None:
     stack = resource.stack
-    project = _owner(resource)
     aws = f"arn:{stack.partition}"
     here = f"{stack.region}:{stack.account}"
     name = f"<{stack.get_logical_id(resource)}>"
     assets = f"cdk-{names.BOOTSTRAP_QUALIFIER}-assets-{stack.account}-{stack.region}"
-    acknowledge(
-        project,
-        "The project keeps nothing that could be encrypted: its only output is an image in ECR",
-        "AwsSolutions-CB4",
-    )
-    acknowledge(
-        project,
-        "Read access to public images on ECR Public, where the base image comes from",
-        f"{MANAGED_POLICY}/AmazonElasticContainerRegistryPublicReadOnly]",
-    )
-    acknowledge(
-        project,
-        "ecr:GetAuthorizationToken, with which a push begins, takes no resource",
-        "AwsSolutions-IAM5[Resource::*]",
-    )
-    acknowledge(
-        project,
-        "CodeBuild names the log streams and report groups of this project itself",
-        f"AwsSolutions-IAM5[Resource::{aws}:logs:{here}:log-group:/aws/codebuild/{name}:*]",
-        f"AwsSolutions-IAM5[Resource::{aws}:codebuild:{here}:report-group/{name}-*]",
-    )
-    acknowledge(
-        project,
-        "Reads the build context from the bucket of the account's CDK bootstrap, where an asset's "
-        "key is its hash",
-        "AwsSolutions-IAM5[Action::s3:GetBucket*]",
-        "AwsSolutions-IAM5[Action::s3:GetObject*]",
-        "AwsSolutions-IAM5[Action::s3:List*]",
-        f"AwsSolutions-IAM5[Resource::{aws}:s3:::{assets}/*]",
-    )
+    for reason, *findings in (
+        (
+            "The project keeps nothing that could be encrypted: its only output is an image in ECR",
+            "AwsSolutions-CB4",
+        ),
+        (
+            "Read access to public images on ECR Public, where the base image comes from",
+            f"{MANAGED_POLICY}/AmazonElasticContainerRegistryPublicReadOnly]",
+        ),
+        (
+            "ecr:GetAuthorizationToken, with which a push begins, takes no resource",
+            "AwsSolutions-IAM5[Resource::*]",
+        ),
+        (
+            "CodeBuild names the log streams and report groups of this project itself",
+            f"AwsSolutions-IAM5[Resource::{aws}:logs:{here}:log-group:/aws/codebuild/{name}:*]",
+            f"AwsSolutions-IAM5[Resource::{aws}:codebuild:{here}:report-group/{name}-*]",
+        ),
+        (
+            "Reads the build context from the bucket of the account's CDK bootstrap, where an "
+            "asset's key is its hash",
+            "AwsSolutions-IAM5[Action::s3:GetBucket*]",
+            "AwsSolutions-IAM5[Action::s3:GetObject*]",
+            "AwsSolutions-IAM5[Action::s3:List*]",
+            f"AwsSolutions-IAM5[Resource::{aws}:s3:::{assets}/*]",
+        ),
+    ):
+        acknowledge(project, reason, *findings)
 
 
-def _acknowledge_handler(resource: lambda_.CfnFunction) -> None:
-    handler = _owner(resource)
+def _acknowledge_handler(handler: IConstruct) -> None:
     acknowledge(
         handler,
         "The package chooses the runtime its bundle is made for, Node.js 22, which Lambda supports",
@@ -94,10 +92,3 @@ def _acknowledge_handler(resource: lambda_.CfnFunction) -> None:
         "Writing the function's log is all that the policy allows",
         f"{MANAGED_POLICY}/service-role/AWSLambdaBasicExecutionRole]",
     )
-
-
-def _owner(resource: cdk.CfnResource) -> IConstruct:
-    """The construct that a resource and its role belong to."""
-    owner = resource.node.scope
-    assert owner is not None
-    return owner

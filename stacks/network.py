@@ -48,7 +48,11 @@ class NetworkStack(EnvironmentStack):
             destination=ec2.FlowLogDestination.to_cloud_watch_logs(flow_logs),
             traffic_type=ec2.FlowLogTrafficType.REJECT,
         )
-        self.agent_security_group = self._agent_security_group()
+        self.agent_security_group = self._security_group("AgentSecurityGroup", "The agent")
+        # Any address, because S3's are public; the subnets lead nowhere but to the endpoints.
+        self.agent_security_group.add_egress_rule(
+            ec2.Peer.any_ipv4(), ec2.Port.tcp(HTTPS_PORT), "AWS services"
+        )
         self._endpoints()
 
     @property
@@ -67,26 +71,13 @@ class NetworkStack(EnvironmentStack):
             resource.availability_zone = None
             resource.availability_zone_id = az_id
 
-    def _agent_security_group(self) -> ec2.SecurityGroup:
-        group = ec2.SecurityGroup(
-            self,
-            "AgentSecurityGroup",
-            vpc=self.vpc,
-            description="The agent",
-            allow_all_outbound=False,
+    def _security_group(self, construct_id: str, description: str) -> ec2.SecurityGroup:
+        return ec2.SecurityGroup(
+            self, construct_id, vpc=self.vpc, description=description, allow_all_outbound=False
         )
-        # Any address, because S3's are public; the subnets lead nowhere but to the endpoints.
-        group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(HTTPS_PORT), "AWS services")
-        return group
 
     def _endpoints(self) -> None:
-        group = ec2.SecurityGroup(
-            self,
-            "EndpointSecurityGroup",
-            vpc=self.vpc,
-            description="The AWS services the agent uses",
-            allow_all_outbound=False,
-        )
+        group = self._security_group("EndpointSecurityGroup", "The AWS services the agent uses")
         # Left to itself an interface endpoint admits 443 only.
         for port in (HTTPS_PORT, BIDIRECTIONAL_STREAM_PORT):
             self.agent_security_group.connections.allow_to(group, ec2.Port.tcp(port))

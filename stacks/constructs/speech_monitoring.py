@@ -1,7 +1,5 @@
 """The speech endpoint's metrics and alarms."""
 
-from collections.abc import Sequence
-
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as cloudwatch_actions
@@ -9,7 +7,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from stacks import names
-from stacks.settings.alarms import SPEECH_ALARMS, Alarms, SpeechAlarm
+from stacks.settings.alarms import SPEECH_ALARMS, Alarms
 
 INSTANCE_METRICS = ("CPUUtilization", "GPUUtilization")
 
@@ -47,44 +45,31 @@ def speech_metric(endpoint_name: str, name: str, statistic: str) -> cloudwatch.M
     )
 
 
-class SpeechAlarms(Construct):
-    """The `SPEECH_ALARMS` of one endpoint.
+def speech_alarms(
+    scope: Construct, endpoint_name: str, limits: Alarms, topic: sns.ITopic
+) -> list[cloudwatch.Alarm]:
+    """Make the `SPEECH_ALARMS` of one endpoint; returns them in the table's order.
 
     Args:
+        scope: The construct that holds them.
         endpoint_name: The name as plain text, because the endpoint refers to its alarms.
         limits: The alarms' thresholds.
-        topic: The topic that they publish to; None for alarms that notify nobody.
-
-    Attributes:
-        alarms: The alarms, in the table's order.
+        topic: The topic that they publish to.
     """
-
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        endpoint_name: str,
-        limits: Alarms,
-        topic: sns.ITopic | None,
-    ) -> None:
-        super().__init__(scope, construct_id)
-        self.alarms: Sequence[cloudwatch.Alarm] = [
-            self._alarm(alarm, endpoint_name, limits) for alarm in SPEECH_ALARMS
-        ]
-        if topic is not None:
-            for alarm in self.alarms:
-                alarm.add_alarm_action(cloudwatch_actions.SnsAction(topic))
-                alarm.add_ok_action(cloudwatch_actions.SnsAction(topic))
-
-    def _alarm(self, alarm: SpeechAlarm, endpoint_name: str, limits: Alarms) -> cloudwatch.Alarm:
-        return speech_metric(endpoint_name, alarm.metric, alarm.statistic).create_alarm(
-            self,
-            alarm.metric,
-            alarm_description=f"{endpoint_name}: {alarm.meaning}",
-            threshold=alarm.threshold(limits),
+    alarms = []
+    for watched in SPEECH_ALARMS:
+        metric = speech_metric(endpoint_name, watched.metric, watched.statistic)
+        alarm = metric.create_alarm(
+            scope,
+            watched.metric,
+            alarm_description=f"{endpoint_name}: {watched.meaning}",
+            threshold=watched.threshold(limits),
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-            evaluation_periods=alarm.minutes,
-            datapoints_to_alarm=alarm.bad_minutes,
+            evaluation_periods=watched.minutes,
+            datapoints_to_alarm=watched.bad_minutes,
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
+        alarm.add_alarm_action(cloudwatch_actions.SnsAction(topic))
+        alarm.add_ok_action(cloudwatch_actions.SnsAction(topic))
+        alarms.append(alarm)
+    return alarms

@@ -9,6 +9,7 @@ import pytest
 from aws_cdk.assertions import Match, Template
 
 from stacks.images import ImagesStack
+from stacks.observability import ObservabilityStack
 from stacks.settings import load
 from stacks.speech import SpeechStack
 from tests.images.test_dockerfiles import copied_from_context
@@ -146,7 +147,9 @@ def test_a_new_image_changes_what_consumes_it() -> None:
     consumers = []
     for each in (settings, other):
         app = cdk.App(analytics_reporting=False, context=context())
-        speech = SpeechStack(app, settings=each, image=ImagesStack(app, settings=each).speech)
+        image = ImagesStack(app, settings=each).speech
+        topic = ObservabilityStack(app, settings=each).alarm_topic
+        speech = SpeechStack(app, settings=each, image=image, alarm_topic=topic)
         (model,) = properties(Template.from_stack(speech), "AWS::SageMaker::Model")
         consumers.append(model["PrimaryContainer"]["Image"])
     assert consumers[0] != consumers[1]

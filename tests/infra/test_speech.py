@@ -12,6 +12,7 @@ from kokoro_server.metrics import metric_line
 from kokoro_server.settings import Settings as ContainerSettings
 from stacks.images import ImagesStack
 from stacks.names import CONTAINER_METRICS
+from stacks.observability import ObservabilityStack
 from stacks.settings import load
 from stacks.settings.alarms import SCALING_ALARMS, SPEECH_ALARMS
 from stacks.settings.speech import SESSION_LIMIT_S
@@ -368,7 +369,9 @@ def test_other_thresholds_touch_alarms_only() -> None:
     resources = []
     for each in (settings, settings.model_copy(update={"alarms": limits})):
         app = cdk.App(analytics_reporting=False, context=context())
-        stack = SpeechStack(app, settings=each, image=ImagesStack(app, settings=each).speech)
+        image = ImagesStack(app, settings=each).speech
+        topic = ObservabilityStack(app, settings=each).alarm_topic
+        stack = SpeechStack(app, settings=each, image=image, alarm_topic=topic)
         resources.append(Template.from_stack(stack).to_json()["Resources"])
     before, after = resources
     changed = [before[name]["Type"] for name in before if before[name] != after[name]]
