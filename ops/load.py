@@ -5,12 +5,12 @@ import math
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
-from kokoro_speech.endpoint import SpeechEndpoint
-from kokoro_speech.errors import SpeechError
-from kokoro_speech.protocol import Audio
-from kokoro_speech.session import SpeechSession
 from ops.aws import Account
 from ops.speaking import BYTES_PER_S, speech_endpoint
+from speech_client.endpoint import SpeechEndpoint
+from speech_client.errors import SpeechError
+from speech_client.protocol import Audio
+from speech_client.session import SpeechSession
 
 SENTENCES = (
     "The harbor wakes early, long before the town above it does.",

@@ -13,12 +13,12 @@ from typing import Any
 
 from botocore.exceptions import ClientError, NoCredentialsError
 
-from kokoro_speech.errors import SpeechError
 from ops.advice import next_step
 from ops.agentcore import agent_address
 from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain, summary
 from ops.findings import Finding
 from ops.speaking import Heard, speak
+from speech_client.errors import SpeechError
 from stacks.names import RUNTIME_LOGS, endpoint_log_group
 from voice_agent_client import AgentError, Audio, ErrorEvent, Event, ask_sse, ask_ws
 

@@ -6,16 +6,16 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from kokoro_speech.endpoint import SpeechEndpoint
-from kokoro_speech.errors import SpeechError
-from kokoro_speech.protocol import (
+from ops.aws import Account
+from speech_client.endpoint import SpeechEndpoint
+from speech_client.errors import SpeechError
+from speech_client.protocol import (
     Audio,
     RequestError,
     SpeechProtocol,
     SynthesisComplete,
     Unrecognized,
 )
-from ops.aws import Account
 
 BYTES_PER_S = 48_000
 """16-bit mono PCM at 24 kHz, which is what the container sends unless asked."""

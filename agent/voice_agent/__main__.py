@@ -58,7 +58,7 @@ def main() -> int:
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s %(message)s",
     )
-    for package in ("voice_agent", "kokoro_speech"):
+    for package in ("voice_agent", "speech_client"):
         logging.getLogger(package).setLevel(logging.INFO)
     try:
         settings = Settings.from_environment(os.environ)

@@ -1,6 +1,6 @@
 """A conversation: its history, its speech session, and one reply at a time."""
 
-from kokoro_speech.session import SpeechSession
+from speech_client.session import SpeechSession
 from voice_agent.messages import ErrorEvent, Invocation
 from voice_agent.model import ChatHistory
 from voice_agent.services import Services

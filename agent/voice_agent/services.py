@@ -5,8 +5,8 @@ from typing import Self
 
 from strands.models import BedrockModel
 
-from kokoro_speech.batch import BatchSynthesizer
-from kokoro_speech.endpoint import SpeechEndpoint
+from speech_client.batch import BatchSynthesizer
+from speech_client.endpoint import SpeechEndpoint
 from voice_agent.model import create_model
 from voice_agent.settings import Settings
 

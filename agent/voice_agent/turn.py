@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from kokoro_speech.errors import SpeechError, SpeechInputError
-from kokoro_speech.protocol import Audio, Timing
-from kokoro_speech.session import SpeechSession, Utterance
+from speech_client.errors import SpeechError, SpeechInputError
+from speech_client.protocol import Audio, Timing
+from speech_client.session import SpeechSession, Utterance
 from voice_agent.messages import (
     MAX_AUDIO_FRAME_BYTES,
     AgentEnd,

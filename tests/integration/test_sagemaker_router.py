@@ -28,11 +28,11 @@ from smithy_aws_event_stream.events import EventMessage
 from smithy_core.exceptions import CallError
 from websockets.frames import Opcode
 
-from kokoro_speech.transport import ConnectionLostError, H2Transport
 from local.aws_wire.event_stream import EventDecoder
 from local.aws_wire.tls import make_tls
 from local.sagemaker.router import SageMakerRouter, run_router
 from local.sagemaker.settings import Endpoint, RouterSettings
+from speech_client.transport import ConnectionLostError, H2Transport
 from tests.integration.echo_container import EchoContainer, run_echo_container
 
 KEY_ID, SECRET = "AKIATEST", "secret"

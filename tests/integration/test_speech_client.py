@@ -14,24 +14,24 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.server import ServerConnection
 
-from kokoro_speech.endpoint import SpeechEndpoint
-from kokoro_speech.errors import (
+from local.sagemaker.router import SageMakerRouter, run_router
+from local.sagemaker.settings import Endpoint, RouterSettings
+from speech_client.endpoint import SpeechEndpoint
+from speech_client.errors import (
     SpeechConnectionError,
     SpeechContainerError,
     SpeechInputError,
     SpeechTimeoutError,
 )
-from kokoro_speech.protocol import (
+from speech_client.protocol import (
     Audio,
     Cancelled,
     SynthesisComplete,
     SynthesisStart,
     Timing,
 )
-from kokoro_speech.session import MAX_WAITING_EVENTS, SpeechSession, Utterance
-from kokoro_speech.transport import RECEIVE_WINDOW_BYTES
-from local.sagemaker.router import SageMakerRouter, run_router
-from local.sagemaker.settings import Endpoint, RouterSettings
+from speech_client.session import MAX_WAITING_EVENTS, SpeechSession, Utterance
+from speech_client.transport import RECEIVE_WINDOW_BYTES
 from tests.scripted_container import Behaviour, Container, complete, run_container, speak, start
 
 

@@ -13,9 +13,9 @@ from smithy_core.exceptions import SmithyError
 from smithy_http import Fields
 from smithy_http.aio import HTTPRequest
 
-from kokoro_speech.transport import RECEIVE_WINDOW_BYTES, ConnectionLostError, H2Transport
 from local.aws_wire.http2_server import Http2ServerConnection, Http2Stream, StreamHandler
 from local.aws_wire.tls import make_tls
+from speech_client.transport import RECEIVE_WINDOW_BYTES, ConnectionLostError, H2Transport
 
 pytestmark = pytest.mark.timeout(60)
 CHUNK = bytes(range(256)) * 64  # 16 KiB

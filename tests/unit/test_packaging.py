@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 AGENT = Path(__file__).parents[2] / "agent"
-CLIENTS = ("kokoro_speech", "voice_agent_client")
+CLIENTS = ("speech_client", "voice_agent_client")
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 IMPORT = """
 import sys

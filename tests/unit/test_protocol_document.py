@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 from kokoro_server import messages as speech
-from kokoro_speech import errors
+from speech_client import errors
 from voice_agent import messages as agent
 from voice_agent.model import BedrockError
 

@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, Iterator
 import pytest
 from moto import mock_aws
 
-from kokoro_speech.errors import SpeechConnectionError
 from ops import smoke
 from ops.speaking import Heard
+from speech_client.errors import SpeechConnectionError
 from stacks.names import QUALIFIER
 from stacks.settings import load
 from tests.control_plane import deploy, simulated_endpoint

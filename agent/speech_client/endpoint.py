@@ -14,14 +14,14 @@ from smithy_core.aio.eventstream import DuplexEventStream
 from smithy_core.aio.interfaces.eventstream import EventPublisher, EventReceiver
 from smithy_core.exceptions import SmithyError
 
-from kokoro_speech.errors import (
+from speech_client.errors import (
     SpeechConnectionError,
     SpeechContainerError,
     SpeechError,
     SpeechInputError,
     SpeechTimeoutError,
 )
-from kokoro_speech.transport import H2Transport
+from speech_client.transport import H2Transport
 
 PORT = 8443
 """Bidirectional streaming listens here only; on 443 the call hangs without an error."""

@@ -7,8 +7,8 @@ import wave
 import pytest
 from botocore.exceptions import ClientError
 
-from kokoro_speech.batch import describe, pcm_of_wav
-from kokoro_speech.errors import (
+from speech_client.batch import describe, pcm_of_wav
+from speech_client.errors import (
     SpeechConnectionError,
     SpeechContainerError,
     SpeechError,

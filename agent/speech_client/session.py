@@ -4,15 +4,15 @@ import asyncio
 import logging
 from typing import Self, Unpack
 
-from kokoro_speech.endpoint import SpeechEndpoint, SpeechStream
-from kokoro_speech.errors import (
+from speech_client.endpoint import SpeechEndpoint, SpeechStream
+from speech_client.errors import (
     SpeechContainerError,
     SpeechError,
     SpeechInputError,
     SpeechTimeoutError,
     refusal,
 )
-from kokoro_speech.protocol import (
+from speech_client.protocol import (
     Audio,
     Cancelled,
     GoingAway,

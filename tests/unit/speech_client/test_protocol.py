@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from kokoro_speech.protocol import (
+from speech_client.protocol import (
     MAX_FRAME_BYTES,
     Audio,
     Cancelled,

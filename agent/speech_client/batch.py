@@ -9,7 +9,7 @@ import boto3
 import botocore.config
 import botocore.exceptions
 
-from kokoro_speech.errors import (
+from speech_client.errors import (
     SpeechConnectionError,
     SpeechContainerError,
     SpeechError,

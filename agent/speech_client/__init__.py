@@ -1,6 +1,6 @@
 """Speech from a SageMaker endpoint with the Kokoro container, sentence by sentence.
 
-    from kokoro_speech import Audio, SpeechEndpoint, SpeechSession
+    from speech_client import Audio, SpeechEndpoint, SpeechSession
 
     endpoint = SpeechEndpoint("kokoro-dev", region="us-east-1")
     async with SpeechSession(endpoint) as session:
@@ -15,16 +15,16 @@ for before the last one is spoken. `BatchSynthesizer` speaks a text in one reque
 failure is a `SpeechError`, whose subclass says what failed.
 """
 
-from kokoro_speech.batch import BatchSynthesizer
-from kokoro_speech.endpoint import SpeechEndpoint, SpeechStream
-from kokoro_speech.errors import (
+from speech_client.batch import BatchSynthesizer
+from speech_client.endpoint import SpeechEndpoint, SpeechStream
+from speech_client.errors import (
     SpeechConnectionError,
     SpeechContainerError,
     SpeechError,
     SpeechInputError,
     SpeechTimeoutError,
 )
-from kokoro_speech.protocol import (
+from speech_client.protocol import (
     Audio,
     Cancelled,
     SpeakSettings,
@@ -34,7 +34,7 @@ from kokoro_speech.protocol import (
     Timing,
     Word,
 )
-from kokoro_speech.session import SpeechSession, Utterance
+from speech_client.session import SpeechSession, Utterance
 
 __all__ = [
     "Audio", "BatchSynthesizer", "Cancelled", "SpeakSettings", "SpeechConnectionError",
