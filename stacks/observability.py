@@ -8,7 +8,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 
-from stacks.constructs.dashboard import agent_widgets, speech_widgets
+from stacks.constructs.agent_monitoring import agent_widgets
+from stacks.constructs.speech_monitoring import speech_widgets
 from stacks.settings import Settings
 from stacks.settings.alarms import Budget
 from stacks.stack import EnvironmentStack
@@ -38,11 +39,11 @@ class ObservabilityStack(EnvironmentStack):
             description=f"Voice agent of {settings.name}: alarm topic, dashboard and budget",
         )
         self.alarm_topic = self._topic(settings.alarms.email)
-        widgets = [
+        rows = [
             *speech_widgets(settings.endpoint_name, settings.alarms, settings.speech.instances),
             *agent_widgets(settings.runtime_name),
         ]
-        dashboard = cloudwatch.Dashboard(self, "Dashboard", widgets=[widgets])
+        dashboard = cloudwatch.Dashboard(self, "Dashboard", widgets=rows)
         if settings.budget is not None:
             self._budget(settings.name, settings.budget)
         cdk.CfnOutput(self, "AlarmTopicArn", value=self.alarm_topic.topic_arn)

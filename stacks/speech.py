@@ -2,11 +2,10 @@
 
 import aws_cdk as cdk
 from aws_cdk import aws_sns as sns
-from constructs import Construct
 
 from stacks.constructs.kokoro_endpoint import KokoroEndpoint
 from stacks.constructs.source_image import SourceImage
-from stacks.constructs.speech_monitoring import speech_alarms
+from stacks.constructs.speech_monitoring import SpeechAlarms
 from stacks.settings import Settings
 from stacks.stack import EnvironmentStack
 
@@ -18,20 +17,29 @@ class SpeechStack(EnvironmentStack):
         app: The CDK app.
         settings: The environment's settings.
         image: The Kokoro container's image.
-        alarm_topic: The topic that alarms publish to.
+        alarm_topic: The topic that alarms publish to; None for alarms that notify nobody.
 
     Attributes:
         endpoint: The SageMaker endpoint.
     """
 
     def __init__(
-        self, app: cdk.App, *, settings: Settings, image: SourceImage, alarm_topic: sns.ITopic
+        self,
+        app: cdk.App,
+        *,
+        settings: Settings,
+        image: SourceImage,
+        alarm_topic: sns.ITopic | None = None,
     ) -> None:
         super().__init__(
             app, "speech", settings=settings, description="Voice agent: speech on SageMaker"
         )
-        alarms = speech_alarms(
-            Construct(self, "Alarms"), settings.endpoint_name, settings.alarms, alarm_topic
+        alarms = SpeechAlarms(
+            self,
+            "Alarms",
+            endpoint_name=settings.endpoint_name,
+            limits=settings.alarms,
+            topic=alarm_topic,
         )
         self.endpoint = KokoroEndpoint(
             self,
@@ -39,7 +47,7 @@ class SpeechStack(EnvironmentStack):
             endpoint_name=settings.endpoint_name,
             speech=settings.speech,
             image=image,
-            rollback_alarms=alarms,
+            rollback_alarms=alarms.alarms,
             log_retention=self.log_retention,
         )
         cdk.CfnOutput(self, "EndpointName", value=self.endpoint.endpoint_name)

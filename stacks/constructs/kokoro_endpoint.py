@@ -11,7 +11,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from stacks import names
-from stacks.constructs.session_scaling import scale_by_sessions
+from stacks.constructs.session_scaling import SessionScaling
 from stacks.constructs.source_image import SourceImage
 from stacks.nag import acknowledge
 from stacks.settings.speech import Speech
@@ -88,7 +88,9 @@ class KokoroEndpoint(Construct):
         )
         # The service would make the group itself, for ever, if it were not there first.
         endpoint.node.add_dependency(log_group)
-        scale_by_sessions(Construct(self, "Scaling"), endpoint, endpoint_name, speech)
+        SessionScaling(
+            self, "Scaling", endpoint=endpoint, endpoint_name=endpoint_name, speech=speech
+        )
 
     def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let `grantee` ask for speech, by request and by stream."""

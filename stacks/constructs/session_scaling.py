@@ -18,86 +18,90 @@ other is then below the target."""
 SCALE_IN_MINUTES = 15
 
 
-def scale_by_sessions(
-    scope: Construct, endpoint: sagemaker.CfnEndpoint, endpoint_name: str, speech: Speech
-) -> None:
-    """Add instances when sessions are many, take them away one by one when they are few.
+class SessionScaling(Construct):
+    """Adds instances when sessions are many, takes them away one by one when they are few.
 
     Args:
-        scope: The construct that holds what scales.
         endpoint: The endpoint to scale; its only production variant is `names.PRODUCTION_VARIANT`.
         endpoint_name: The endpoint's name, as plain text.
         speech: The bounds, the sessions an instance is meant to hold, and the schedule.
     """
-    target = _target(scope, endpoint_name, speech.instances)
-    # It names the endpoint in text. Registered, it must go before the endpoint can.
-    target.node.add_dependency(endpoint)
-    target.scale_to_track_metric(
-        "ScaleOut",
-        predefined_metric=(
-            autoscaling.PredefinedMetric.SAGEMAKER_VARIANT_CONCURRENT_REQUESTS_PER_MODEL_HIGH_RESOLUTION
-        ),
-        target_value=speech.instances.sessions_per_instance,
-        scale_out_cooldown=cdk.Duration.minutes(5),  # about what a new instance takes
-        # An instance that goes ends its conversations 30 s later, so going is decided slowly.
-        disable_scale_in=True,
-    )
-    _scale_in(scope, target, endpoint_name, speech.instances)
-    for action in speech.schedule:
-        target.scale_on_schedule(
-            action.name,
-            schedule=autoscaling.Schedule.expression(action.cron),
-            time_zone=cdk.TimeZone.of(action.time_zone),
-            min_capacity=action.minimum,
-            max_capacity=action.maximum,
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        endpoint: sagemaker.CfnEndpoint,
+        endpoint_name: str,
+        speech: Speech,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        target = self._target(endpoint_name, speech.instances)
+        # It names the endpoint in text. Registered, it must go before the endpoint can.
+        target.node.add_dependency(endpoint)
+        target.scale_to_track_metric(
+            "ScaleOut",
+            predefined_metric=(
+                autoscaling.PredefinedMetric.SAGEMAKER_VARIANT_CONCURRENT_REQUESTS_PER_MODEL_HIGH_RESOLUTION
+            ),
+            target_value=speech.instances.sessions_per_instance,
+            scale_out_cooldown=cdk.Duration.minutes(5),  # about what a new instance takes
+            # An instance that goes ends its conversations 30 s later, so going is decided slowly.
+            disable_scale_in=True,
+        )
+        self._scale_in(target, endpoint_name, speech.instances)
+        for action in speech.schedule:
+            target.scale_on_schedule(
+                action.name,
+                schedule=autoscaling.Schedule.expression(action.cron),
+                time_zone=cdk.TimeZone.of(action.time_zone),
+                min_capacity=action.minimum,
+                max_capacity=action.maximum,
+            )
+
+    def _target(self, endpoint_name: str, instances: Instances) -> autoscaling.ScalableTarget:
+        return autoscaling.ScalableTarget(
+            self,
+            "Target",
+            # The service-linked role, which is used whatever the template names. Without it the CDK
+            # would make a role with no permissions and no use.
+            role=iam.Role.from_role_arn(
+                self,
+                "Role",
+                cdk.Stack.of(self).format_arn(
+                    service="iam",
+                    region="",
+                    resource=f"role/aws-service-role/{names.SCALING_SERVICE}",
+                    resource_name=names.SCALING_ROLE,
+                ),
+            ),
+            service_namespace=autoscaling.ServiceNamespace.SAGEMAKER,
+            scalable_dimension=names.SCALABLE_DIMENSION,
+            resource_id=names.scalable_resource(endpoint_name),
+            min_capacity=instances.minimum,
+            max_capacity=instances.maximum,
         )
 
-
-def _target(
-    scope: Construct, endpoint_name: str, instances: Instances
-) -> autoscaling.ScalableTarget:
-    return autoscaling.ScalableTarget(
-        scope,
-        "Target",
-        # The service-linked role, which is used whatever the template names. Without it the CDK
-        # would make a role with no permissions and no use.
-        role=iam.Role.from_role_arn(
-            scope,
-            "Role",
-            cdk.Stack.of(scope).format_arn(
-                service="iam",
-                region="",
-                resource=f"role/aws-service-role/{names.SCALING_SERVICE}",
-                resource_name=names.SCALING_ROLE,
-            ),
-        ),
-        service_namespace=autoscaling.ServiceNamespace.SAGEMAKER,
-        scalable_dimension=names.SCALABLE_DIMENSION,
-        resource_id=names.scalable_resource(endpoint_name),
-        min_capacity=instances.minimum,
-        max_capacity=instances.maximum,
-    )
-
-
-def _scale_in(
-    scope: Construct, target: autoscaling.ScalableTarget, endpoint_name: str, instances: Instances
-) -> None:
-    scale_in = autoscaling.StepScalingAction(
-        scope,
-        "ScaleIn",
-        scaling_target=target,
-        adjustment_type=autoscaling.AdjustmentType.CHANGE_IN_CAPACITY,
-        cooldown=cdk.Duration.minutes(SCALE_IN_MINUTES),
-    )
-    scale_in.add_adjustment(adjustment=-1, upper_bound=0)
-    quiet = speech_metric(endpoint_name, "ConcurrentRequestsPerModel", "Average").create_alarm(
-        scope,
-        "ScaleInAlarm",
-        alarm_description=f"{endpoint_name}: one instance fewer will do (no page)",
-        threshold=SCALE_IN_BELOW * instances.sessions_per_instance,
-        comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
-        evaluation_periods=SCALE_IN_MINUTES,
-        # Without any stream there may be no data at all.
-        treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
-    )
-    quiet.add_alarm_action(cloudwatch_actions.ApplicationScalingAction(scale_in))
+    def _scale_in(
+        self, target: autoscaling.ScalableTarget, endpoint_name: str, instances: Instances
+    ) -> None:
+        scale_in = autoscaling.StepScalingAction(
+            self,
+            "ScaleIn",
+            scaling_target=target,
+            adjustment_type=autoscaling.AdjustmentType.CHANGE_IN_CAPACITY,
+            cooldown=cdk.Duration.minutes(SCALE_IN_MINUTES),
+        )
+        scale_in.add_adjustment(adjustment=-1, upper_bound=0)
+        quiet = speech_metric(endpoint_name, "ConcurrentRequestsPerModel", "Average").create_alarm(
+            self,
+            "ScaleInAlarm",
+            alarm_description=f"{endpoint_name}: one instance fewer will do (no page)",
+            threshold=SCALE_IN_BELOW * instances.sessions_per_instance,
+            comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+            evaluation_periods=SCALE_IN_MINUTES,
+            # Without any stream there may be no data at all.
+            treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
+        )
+        quiet.add_alarm_action(cloudwatch_actions.ApplicationScalingAction(scale_in))

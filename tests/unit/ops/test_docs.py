@@ -35,7 +35,7 @@ def test_every_alarm_is_described() -> None:
 
 
 def test_the_dashboards_graphs_are_called_by_their_names() -> None:
-    source = (ROOT / "stacks/constructs/dashboard.py").read_text()
+    source = (ROOT / "stacks/constructs/speech_monitoring.py").read_text()
     for title in re.findall(r'"((?:Open|Seconds)[^"\n]+)"', DOCUMENT):
         assert f'"{title}"' in source, title
 
