@@ -47,7 +47,7 @@ def smoke(
         account: The environment's.
         token: A bearer token, for an agent with JWT authorization.
         qualifier: The runtime's endpoint to ask.
-        wait_s: How long an endpoint that is being made or updated is waited for.
+        wait_s: How long to wait for an endpoint that is being created or updated.
         sleep: Waits between two looks.
 
     Raises:

@@ -78,7 +78,7 @@ class AgentStack(EnvironmentStack):
         )
         acknowledge(
             self.runtime,
-            "The image's repository is made by the same deploy, so its name is not known yet",
+            "The same deploy creates the image's repository, so its name is not known yet",
             "Annotation::aws-cdk-lib.aws-bedrockagentcore:containerUriValidationSkipped",
         )
         # By the construct's documentation the endpoint stays at version 1 by default.

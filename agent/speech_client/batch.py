@@ -102,7 +102,7 @@ def pcm_of_wav(wav: bytes) -> bytes:
 
 
 def describe(error: botocore.exceptions.ClientError) -> SpeechError:
-    """Say which part an error of `InvokeEndpoint` blames."""
+    """Say what an error of `InvokeEndpoint` blames."""
     details = error.response.get("Error", {})
     message = f"{details.get('Code')}: {details.get('Message')}"
     if details.get("Code") == "ModelError":

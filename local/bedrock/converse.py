@@ -2,7 +2,7 @@
 
 `python -m local.bedrock.converse [--port 0] [--first-token-s 0.4] [--tokens-per-s 12]`
 
-It says what `replies.toml` has for the words of the last user message, as fast as it is told.
+It says what `replies.toml` has for the words of the last user message, at the pace that is set.
 With credentials given, requests have to be signed with them.
 
 Routes of its own, all JSON; an unknown key is answered with 400:

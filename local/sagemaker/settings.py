@@ -1,4 +1,4 @@
-"""What the SageMaker stand-in is told at its start, and how requests are matched against it."""
+"""The SageMaker stand-in's settings, and how requests are matched against them."""
 
 import re
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""An environment's settings: `environments/<name>.toml` as one frozen, strict model.
+"""The settings of one environment, and how they are loaded.
 
 Unknown keys, wrong types and impossible combinations are found before anything is synthesized.
-`docs/settings.md` is generated from this model (`make docs`).
+`make docs` generates `docs/settings.md` from this model and from those of the images.
 """
 
 import json
