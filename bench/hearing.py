@@ -1,4 +1,4 @@
-"""How the tests listen: speech recognition, word error rate, level and silence.
+"""How benchmarks and tests listen: speech recognition, word error rate, level and silence.
 
 Audio is float32, mono, shape (samples,), full scale 1.0.
 """

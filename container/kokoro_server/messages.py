@@ -224,7 +224,7 @@ class SynthesisStart(_Outbound):
 
 
 def word_in_request(word: WordTime, begin_s: float) -> WordTime:
-    """A word in milliseconds of its request's audio, in which its sentence begins at `begin_s`."""
+    """The word's times in its request's audio, in which its sentence begins at `begin_s`."""
     start_s, end_s = (round(begin_s + time_s, 3) for time_s in (word.start_s, word.end_s))
     return WordTime(word.text, start_s, end_s)
 

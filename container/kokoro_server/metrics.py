@@ -6,11 +6,14 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedd
 """
 
 import json
+import logging
 import time
 from collections.abc import Callable
 
 from kokoro_server.settings import Settings
 from kokoro_server.utterance import Utterance, UtteranceState
+
+logger = logging.getLogger(__name__)
 
 Record = Callable[[Utterance], None]
 """Records how an utterance went, at its end."""
@@ -27,7 +30,11 @@ def recorder(settings: Settings) -> Record:
         if namespace is None or endpoint_name is None:
             return
         if utterance.state in (UtteranceState.COMPLETE, UtteranceState.FAILED):
-            print(metric_line(utterance, namespace, endpoint_name, time.time()), flush=True)
+            line = metric_line(utterance, namespace, endpoint_name, time.time())
+            try:
+                print(line, flush=True)
+            except OSError as error:  # speech goes on where nobody reads the metrics
+                logger.error("a metric line is lost: %s", error)
 
     return record
 

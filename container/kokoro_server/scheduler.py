@@ -20,7 +20,7 @@ begun to play is overtaken by whoever comes next, and runs dry; with more, newco
 than they need to."""
 
 
-class Scheduler[Work]:
+class Scheduler[Item]:
     """Items of work that wait for the engine, which does one at a time.
 
     Args:
@@ -31,15 +31,15 @@ class Scheduler[Work]:
     def __init__(self, reserve_s: float = RESERVE_S) -> None:
         self._reserve_s = reserve_s
         # Each listener's work in order, with its places in the order of arrival.
-        self._waiting: dict[Listener, deque[tuple[int, Work]]] = {}
+        self._waiting: dict[Listener, deque[tuple[int, Item]]] = {}
         self._places = itertools.count()
 
-    def submit(self, utterance: Utterance, work: Work) -> None:
+    def submit(self, utterance: Utterance, work: Item) -> None:
         """Let `work` on `utterance` wait, after what the same listener waits for already."""
         queue = self._waiting.setdefault(utterance.listener, deque())
         queue.append((next(self._places), work))
 
-    def withdraw(self, utterance: Utterance, work: Work) -> None:
+    def withdraw(self, utterance: Utterance, work: Item) -> None:
         """Forget `work` on `utterance`, if it still waits."""
         waiting = self._waiting.get(utterance.listener, ())
         kept = deque(entry for entry in waiting if entry[1] is not work)
@@ -48,7 +48,7 @@ class Scheduler[Work]:
         else:
             self._waiting.pop(utterance.listener, None)
 
-    def next(self) -> Work | None:
+    def next(self) -> Item | None:
         """Take the work to do now, or None while nothing waits."""
         if not self._waiting:
             return None

@@ -60,7 +60,7 @@ class Pronouncer:
 
         Args:
             text: words between single blanks.
-            language: one of `voices.LANGUAGES`' values.
+            language: one of `languages.LANGUAGES`' values.
         """
         if language not in self._languages:
             self._languages[language] = self._load(language)

@@ -207,7 +207,7 @@ class Synthesizer:
             WorkCancelled: the work was cancelled.
         """
         prosody = prepared.prosody
-        if prepared.norm_statistics is None:
+        if span.whole or prepared.norm_statistics is None:
             samples, exact = self.engine.whole(prosody, cancellation)
             if self.table is not None:
                 self.table.learn(prosody, prepared.voice, exact)

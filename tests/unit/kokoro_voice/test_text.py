@@ -30,6 +30,15 @@ def texts(text: str) -> list[str]:
         ("Wait... what?  Oh.", ["Wait... what?", "Oh."]),
         (" \n ", []),
         (
+            "Use ASP.NET or Node.JS. See Example.Com.",
+            ["Use ASP.NET or Node.JS.", "See Example.Com."],
+        ),
+        ("Is it me? yes. Hello.How are you", ["Is it me? yes.", "Hello.How are you"]),
+        (
+            "He said “Wait! Stop! Come.” Then left.",
+            ["He said “Wait!", "Stop!", "Come.”", "Then left."],
+        ),
+        (
             "The party is on Dec. 25. Take bus No. 5.",
             ["The party is on Dec. 25.", "Take bus No. 5."],
         ),
