@@ -269,14 +269,15 @@ async def measured(provider: str, sizes: Sizes) -> list[str]:
         "The generator, windows in one run:",
         batches_table(engine, prosody, sizes),
     ]
-    if provider == CUDA_GRAPHS:
-        return paragraphs
-    searches = searches_table(model_dir, prosody, sizes, provider == "cuda")
-    paragraphs += ["Sentences of alternating lengths:", searches]
+    if provider != CUDA_GRAPHS:
+        searches = searches_table(model_dir, prosody, sizes, provider == "cuda")
+        paragraphs += ["Sentences of alternating lengths:", searches]
     speech = Speech(synthesizer, EngineQueue(Scheduler()))
     await speech.warm_up(voice, "window")
     paragraphs += ["One listener:", await texts_table(speech, voice, sizes)]
     await speech.close()
+    if provider == CUDA_GRAPHS:
+        return paragraphs
     sessions = await sessions_table(model_dir, device, sizes)
     return [*paragraphs, "Sessions that speak and listen in turns:", sessions]
 
