@@ -85,7 +85,7 @@ snapshots: .venv/dev.stamp
 ## make docs         write docs/settings.md from the models of the settings
 .PHONY: docs
 docs: .venv/dev.stamp
-	PYTHONPATH=container:agent $(BIN)/python -m stacks.settings.document
+	$(BIN)/python -m stacks.settings.document
 
 ## make soak         the long acceptance runs
 .PHONY: soak
