@@ -1,1 +1,1 @@
-"""The voice agent: a prompt in, the reply as text and speech out."""
+"""The voice agent, which answers a prompt with text and speech."""

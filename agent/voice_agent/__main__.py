@@ -1,4 +1,4 @@
-"""`python -m voice_agent`: serve the agent."""
+"""The command `python -m voice_agent`, which serves the agent."""
 
 import argparse
 import asyncio
@@ -17,15 +17,15 @@ import uvicorn
 from voice_agent.settings import Settings, SettingsError
 
 MAX_FRAME_BYTES = 2 << 20
-"""A longer frame ends the connection (1009); a shorter one with too long a prompt is answered."""
+"""A longer frame closes the connection (1009). An overlong prompt in a shorter one is answered."""
 
 SHUTDOWN_TIMEOUT_S = 8
-"""Longer than a reply takes to stop: the model 2 s, the speech 1 s, the stream 2 s."""
+"""Longer than a reply takes to stop (2 s for the model, 1 s for speech, 2 s for the stream)."""
 PING_INTERVAL_S = 20.0
 
 
 class _Server(uvicorn.Server):
-    """Prints where it listens, and ends with status 0 after SIGINT or SIGTERM."""
+    """A server that prints its address and exits with status 0 after SIGINT or SIGTERM."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -36,7 +36,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # uvicorn's own method raises the signal again in the end, which kills the process.
+        # uvicorn's own method raises the signal again on exit, which would kill the process.
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.handle_exit, number, None)
@@ -48,10 +48,15 @@ class _Server(uvicorn.Server):
 
 
 def main() -> int:
-    """Serve until SIGINT or SIGTERM; returns the exit status."""
+    """Serve until SIGINT or SIGTERM. Return the exit status."""
     parser = argparse.ArgumentParser(prog="voice_agent", description="Serve the voice agent.")
-    parser.add_argument("--host", default="0.0.0.0", help="address to listen on")
-    parser.add_argument("--port", type=int, default=8080, help="port; 0 for any free one")
+    parser.add_argument("--host", default="0.0.0.0", help="address to listen on (default: 0.0.0.0)")
+    parser.add_argument(
+        "--port",
+        type=int,
+        default=8080,
+        help="port to listen on; 0 for any free port (default: 8080)",
+    )
     arguments = parser.parse_args()
     logging.basicConfig(
         level=logging.WARNING,
@@ -65,7 +70,7 @@ def main() -> int:
     except SettingsError as error:
         print(error, file=sys.stderr)
         return 2
-    # Importing the agent takes seconds, so a wrong setting is reported before that.
+    # Importing the agent takes seconds. Wrong settings are reported first.
     from voice_agent.app import VoiceAgentApp
 
     server = _Server(
@@ -87,12 +92,12 @@ def main() -> int:
 
 
 async def _serve(server: _Server, settings: Settings) -> None:
-    # A reply holds one thread while the model writes it, and a batch request holds another.
+    # A reply occupies one thread while the model writes it, and a batch request occupies another.
     executor = ThreadPoolExecutor(2 * settings.max_conversations, thread_name_prefix="aws")
     asyncio.get_running_loop().set_default_executor(executor)
     await server.serve()
-    # Everything is closed by now, but a thread may still wait for a silent Bedrock, and both
-    # asyncio and the interpreter would wait for that thread in turn.
+    # Everything is closed by now, but a thread may still wait for data from Bedrock. A regular exit
+    # would wait for this thread.
     logging.shutdown()
     os._exit(0 if server.started else 1)
 

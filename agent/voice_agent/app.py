@@ -1,4 +1,4 @@
-"""The agent on AgentCore: `/invocations` (server-sent events), `/ws` and `/ping`."""
+"""The agent's application for AgentCore: `/invocations` (server-sent events), `/ws` and `/ping`."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,12 +17,12 @@ from voice_agent.websocket import Connection
 
 
 class VoiceAgentApp:
-    """The application, which closes in its lifespan what it has opened.
+    """The application. It closes its conversations and connections when its lifespan ends.
 
-    A `/ws` connection's tasks end with the connection, before the lifespan does.
+    The tasks of a `/ws` connection end with the connection, before the lifespan ends.
 
     Attributes:
-        asgi: What an ASGI server runs.
+        asgi: The ASGI application.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -30,7 +30,7 @@ class VoiceAgentApp:
         self._conversations = Conversations(self._services)
         self._invocations = Invocations(self._conversations, settings)
         self.asgi = BedrockAgentCoreApp(lifespan=self._lifespan)
-        self.asgi.logger.propagate = False  # its own handler writes each record already
+        self.asgi.logger.propagate = False  # the library's own handler writes each record
         self.asgi.entrypoint(self._invoke)
         self.asgi.websocket(self._converse)
 
@@ -45,8 +45,8 @@ class VoiceAgentApp:
         yield
         await self.close()
 
-    # Neither a coroutine nor a generator function: the library runs those on an event loop of its
-    # own, and the process's connections live on the main one. This one only creates the generator.
+    # This is a plain function that returns a generator. The library runs coroutine and generator
+    # functions on another event loop, but the connections belong to the main one.
     def _invoke(self, payload: Any, context: RequestContext) -> AsyncGenerator[dict[str, Any]]:
         return self._invocations.answer(payload, context.session_id)
 

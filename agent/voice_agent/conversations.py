@@ -1,4 +1,4 @@
-"""All conversations of the process: their limit, and those that outlive one request."""
+"""All conversations of the process, with their limit and their expiry."""
 
 import asyncio
 from collections import OrderedDict
@@ -11,14 +11,14 @@ from voice_agent.services import Services
 
 
 class ConversationsFullError(Exception):
-    """As many conversations as the settings allow are in use at this moment."""
+    """All conversations that the settings allow are in use."""
 
 
 @dataclass
 class _Entry:
     conversation: Conversation
     users: int = 0
-    expiry: asyncio.TimerHandle | None = None  # while a session has no user
+    expiry: asyncio.TimerHandle | None = None  # set while no request uses the session
 
     def cancel_expiry(self) -> None:
         if self.expiry is not None:
@@ -28,24 +28,26 @@ class _Entry:
 class Conversations:
     """Opens conversations, at most `max_conversations` at a time over all transports.
 
-    A session's conversation keeps its history and its stream between requests. It is closed after
-    `conversation_idle_s` without one, or, the longest idle first, when its place is needed.
+    The conversation of a session keeps its history and its stream between requests. It is closed
+    after `conversation_idle_s` seconds without a request. If a new conversation needs its place, it
+    is closed earlier; the conversation that has been idle for longest is closed first.
     """
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        # By session, or by an object of its own; the least recently used come first.
+        # The key is the session's id, or a unique object for a conversation without a session. The
+        # least recently used conversations come first.
         self._entries: OrderedDict[object, _Entry] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def open(self, session_id: str | None = None) -> AsyncGenerator[Conversation]:
-        """Lend the session's conversation, a new one if it has none.
+        """Yield the conversation of the session, which is created if it does not exist.
 
-        A conversation without a session is closed on exit. Entering awaits nothing.
+        A conversation without a session is closed on exit. Entering the context does not await.
 
         Raises:
-            ConversationsFullError: There is no room for a new one.
+            ConversationsFullError: A new conversation is needed, and all are in use.
         """
         key = object() if session_id is None else session_id
         entry = self._entries.get(key)
@@ -80,7 +82,9 @@ class Conversations:
             if entry.users == 0:
                 self._forget(key)
                 return
-        raise ConversationsFullError(f"all {limit} conversations this agent can hold are taken")
+        raise ConversationsFullError(
+            f"all {limit} conversations that this agent accepts are in use; try again later"
+        )
 
     def _leave(self, session_id: str, entry: _Entry) -> None:
         entry.users -= 1

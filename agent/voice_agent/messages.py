@@ -1,10 +1,12 @@
-"""The agent protocol: the messages between a client and the agent.
+"""The agent protocol, which defines the messages between a client and the agent.
 
-Both transports have one vocabulary. On `/ws`, an event is a JSON text frame, and audio is binary
-frames; on `/invocations`, each is a server-sent event, with audio as base64 in `audio_chunk`.
+Both transports have the same messages. On `/ws`, events are JSON in text frames and audio is in
+binary frames. On `/invocations`, every event is a server-sent event, and `audio_chunk` contains
+audio as base64.
 """
 
 import base64
+import json
 import uuid
 from typing import Annotated, Any, Literal
 
@@ -13,19 +15,23 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 SAMPLE_RATE_HZ = 24_000
 BYTES_PER_SECOND = SAMPLE_RATE_HZ * 2
-"""16-bit mono samples: what `pcm16` means here."""
+"""The data rate of `pcm16`, which is 16-bit mono samples at `SAMPLE_RATE_HZ`."""
 
 MAX_AUDIO_FRAME_BYTES = 16_384
-"""AgentCore allows 32 KB a WebSocket frame."""
+"""AgentCore allows 32 KB per WebSocket frame."""
+
+
+INTERNAL_ERROR = "the agent failed unexpectedly; its log contains the reason"
+"""The message of an error event with the code `internal`."""
 
 
 class MessageError(ValueError):
-    """A client's message cannot be understood.
+    """A client's message is refused.
 
     Args:
-        message: The field, its value and what would be accepted.
+        message: The field, its value and the accepted values.
         code: `invalid`, `too_long` or `unsupported`.
-        request_id: The message's, where it could be read.
+        request_id: The message's `request_id` if it could be read.
     """
 
     def __init__(self, message: str, code: str = "invalid", request_id: str | None = None):
@@ -35,37 +41,45 @@ class MessageError(ValueError):
 
 
 class _ClientMessage(BaseModel):
+    # A field's description is what an error message names as accepted.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Invocation(_ClientMessage):
-    """The body of `POST /invocations`: one prompt, and how to speak the reply to it."""
+    """The body of `POST /invocations`, which contains one prompt and how to speak the reply."""
 
-    prompt: str = Field(min_length=1)
-    mode: Literal["bidi", "batch"] = "bidi"
-    voice: str | None = Field(None, min_length=1, max_length=200)
-    speed: float = Field(1.0, ge=0.5, le=2.0)
-    format: Literal["pcm16"] = "pcm16"
-    timestamps: bool = False
-    """Whether to send `words` events; mode batch has none, as its audio comes without times."""
+    prompt: str = Field(min_length=1, description="a string that contains text")
+    mode: Literal["bidi", "batch"] = Field("bidi", description="'bidi' or 'batch'")
+    voice: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="the name of a voice or of a mix, 1 to 200 characters",
+    )
+    speed: float = Field(1.0, ge=0.5, le=2.0, description="a number from 0.5 to 2")
+    format: Literal["pcm16"] = Field("pcm16", description="'pcm16'")
+    timestamps: bool = Field(False, description="true or false")
+    """Whether to send `words` events. Mode `batch` has none: its audio comes without word times."""
 
 
 class Prompt(Invocation):
-    """A prompt on `/ws`. While a reply is running, another prompt is refused as `busy`."""
+    """A prompt on `/ws`. While a reply is running, another prompt is refused with `busy`."""
 
     type: Literal["prompt"]
-    request_id: str | None = Field(None, min_length=1, max_length=128)
+    request_id: str | None = Field(
+        None, min_length=1, max_length=128, description="a string of 1 to 128 characters"
+    )
 
 
 class Interrupt(_ClientMessage):
-    """The listener spoke up after `played_s` seconds of the reply's audio."""
+    """The listener interrupts the reply after `played_s` seconds of its audio."""
 
     type: Literal["interrupt"]
-    played_s: float = Field(ge=0.0, le=86_400.0)
+    played_s: float = Field(ge=0.0, le=86_400.0, description="a number of seconds from 0 to 86400")
 
 
 class Close(_ClientMessage):
-    """The conversation is over; the agent closes the socket."""
+    """The conversation is over. The agent closes the WebSocket."""
 
     type: Literal["close"]
 
@@ -76,6 +90,7 @@ _CLIENT_MESSAGE: TypeAdapter[ClientMessage] = TypeAdapter(
     Annotated[Prompt | Interrupt | Close, Field(discriminator="type")]
 )
 _INVOCATION = TypeAdapter(Invocation)
+_MODELS: dict[str, type[BaseModel]] = {"prompt": Prompt, "interrupt": Interrupt, "close": Close}
 
 
 def parse_frame(text: str | None, *, max_prompt_chars: int) -> ClientMessage:
@@ -89,13 +104,13 @@ def parse_frame(text: str | None, *, max_prompt_chars: int) -> ClientMessage:
         MessageError: The frame is not a message that the agent accepts.
     """
     if text is None:
-        raise MessageError("a binary frame: messages are JSON objects in text frames")
+        raise MessageError("a binary frame is not accepted; send messages as JSON in text frames")
     try:
-        # Unlike json it bounds the nesting, and refuses NaN and half a surrogate pair, which no
-        # answer could repeat.
+        # Unlike `json`, this parser limits the nesting depth. It also refuses NaN and lone
+        # surrogates, which an answer could not repeat.
         data = pydantic_core.from_json(text, allow_inf_nan=False)
     except ValueError as error:
-        raise MessageError(f"not JSON: {error}") from error
+        raise MessageError(f"the frame is not JSON: {error}") from error
     message = _validate(_CLIENT_MESSAGE, data)
     if isinstance(message, Prompt):
         _check_prompt(message.prompt, max_prompt_chars, message.request_id)
@@ -118,13 +133,13 @@ def parse_invocation(data: object, *, max_prompt_chars: int) -> Invocation:
 
 
 def new_request_id() -> str:
-    """Return a name for a request that its client has not named."""
+    """Return an id for a request whose client has not chosen one."""
     return uuid.uuid4().hex[:12]
 
 
 def _validate[T](adapter: TypeAdapter[T], data: object) -> T:
     if not isinstance(data, dict):
-        raise MessageError("not a JSON object")
+        raise MessageError("the message is not a JSON object")
     value = data.get("request_id")
     request_id = value if isinstance(value, str) and len(value) <= 128 else None
     try:
@@ -135,23 +150,30 @@ def _validate[T](adapter: TypeAdapter[T], data: object) -> T:
 
 
 def _describe(error: Any, request_id: str | None) -> MessageError:
-    # The discriminator has no location. An unknown key may be of any length.
-    field = _shortened(str(error["loc"][-1]) if error["loc"] else "type")
-    kind, value = error["type"], error["input"]
-    if kind == "extra_forbidden":
-        return MessageError(f"{field}: unknown key", request_id=request_id)
-    if kind == "missing":
-        return MessageError(f"{field}: must be given", request_id=request_id)
+    # An error in the discriminator has no location. An unknown key may have any length.
+    kind, location, value = error["type"], error["loc"], error["input"]
+    types = "'prompt', 'interrupt' or 'close'"
     if kind == "union_tag_not_found":
-        return MessageError("type: must be prompt, interrupt or close", request_id=request_id)
+        return MessageError(f"type: is missing; it must be {types}", request_id=request_id)
     if kind == "union_tag_invalid":
-        tag = error["ctx"]["tag"][:40]
-        return MessageError(
-            f"type: must be prompt, interrupt or close, not {tag!r}", request_id=request_id
-        )
-    message = f"{field}: {error['msg']}, not {_shortened(repr(value))}"
+        message = f"type: must be {types}, not {_shown(value['type'])}"
+        return MessageError(message, request_id=request_id)
+    fields = (_MODELS[location[0]] if len(location) > 1 else Invocation).model_fields
+    field = str(location[-1])
+    if kind == "extra_forbidden":
+        message = f"{_shortened(field)}: unknown key; the keys are {', '.join(fields)}"
+        return MessageError(message, request_id=request_id)
+    accepted = fields[field].description
+    if kind == "missing":
+        message = f"{field}: is missing; it must be {accepted}"
+        return MessageError(message, request_id=request_id)
+    message = f"{field}: must be {accepted}, not {_shown(value)}"
     unsupported = field == "format" and isinstance(value, str)
     return MessageError(message, "unsupported" if unsupported else "invalid", request_id)
+
+
+def _shown(value: object) -> str:
+    return _shortened(repr(value) if isinstance(value, str) else json.dumps(value))
 
 
 def _shortened(text: str) -> str:
@@ -160,10 +182,10 @@ def _shortened(text: str) -> str:
 
 def _check_prompt(prompt: str, max_chars: int, request_id: str | None) -> None:
     if not prompt.strip():
-        raise MessageError("prompt: is blank", request_id=request_id)
+        raise MessageError("prompt: is blank; it must contain text", request_id=request_id)
     if len(prompt) > max_chars:
         raise MessageError(
-            f"prompt: {len(prompt)} characters, at most {max_chars} are accepted",
+            f"prompt: has {len(prompt)} characters; at most {max_chars} are accepted",
             "too_long",
             request_id,
         )
@@ -183,7 +205,7 @@ class AgentStart(_Event):
 
 
 class TextDelta(_Event):
-    """The model wrote `text`; the texts of all deltas, joined, are the reply."""
+    """The model wrote `text`. The texts of all deltas, joined, are the reply."""
 
     type: Literal["text_delta"] = "text_delta"
     seq: int
@@ -191,7 +213,10 @@ class TextDelta(_Event):
 
 
 class Sentence(_Event):
-    """The audio that follows speaks this sentence, from `start_s` in this reply's audio."""
+    """The audio that follows speaks this sentence.
+
+    `start_s` is the sentence's position in the audio of this reply, in seconds.
+    """
 
     type: Literal["sentence"] = "sentence"
     seq: int
@@ -200,7 +225,7 @@ class Sentence(_Event):
 
 
 class Word(BaseModel):
-    """A spoken word, with its punctuation, and when it is heard in this reply's audio."""
+    """A spoken word with its punctuation, and its times in the audio of this reply, in seconds."""
 
     text: str
     start_s: float
@@ -208,7 +233,7 @@ class Word(BaseModel):
 
 
 class Words(_Event):
-    """Words of sentence `seq`, not always all of them, in the audio that follows."""
+    """The words of sentence `seq`, or of a segment of it, that the following audio speaks."""
 
     type: Literal["words"] = "words"
     seq: int
@@ -225,7 +250,7 @@ class AudioStreamStart(_Event):
 
 
 class AudioChunk(_Event):
-    """Audio: whole samples, at most `MAX_AUDIO_FRAME_BYTES`."""
+    """Audio in whole samples, at most `MAX_AUDIO_FRAME_BYTES`."""
 
     type: Literal["audio_chunk"] = "audio_chunk"
     seq: int
@@ -241,14 +266,14 @@ class AudioStreamEnd(_Event):
 
 
 class Interrupted(_Event):
-    """The reply was stopped; `heard_text` is what the listener had heard of it by then."""
+    """The reply was stopped. `heard_text` is the text that the listener had heard by then."""
 
     type: Literal["interrupted"] = "interrupted"
     heard_text: str
 
 
 class SentenceMetrics(BaseModel):
-    """One spoken sentence; times are seconds since the prompt arrived."""
+    """The figures of one sentence. Times are in seconds since the prompt arrived."""
 
     seq: int
     text: str
@@ -258,7 +283,10 @@ class SentenceMetrics(BaseModel):
 
 
 class Metrics(BaseModel):
-    """A reply's figures; times are seconds since the prompt arrived, None for what never came."""
+    """The figures of one reply. Times are in seconds since the prompt arrived.
+
+    A time is None if its event did not occur.
+    """
 
     mode: str
     ttft_s: float | None
@@ -271,14 +299,17 @@ class Metrics(BaseModel):
 
 
 class AgentEnd(_Event):
-    """The reply is over, however it went."""
+    """The reply is over, whether or not it succeeded."""
 
     type: Literal["agent_end"] = "agent_end"
     metrics: Metrics
 
 
 class ErrorEvent(_Event):
-    """Something went wrong; `message` is for people and names the component or the field."""
+    """A message was refused, or a reply failed.
+
+    `message` is for people. It names the field or the component.
+    """
 
     type: Literal["error"] = "error"
     code: str
@@ -300,7 +331,7 @@ type ServerEvent = (
 
 
 def to_json(event: ServerEvent) -> dict[str, Any]:
-    """Return the event as a JSON object, audio as base64."""
+    """Return the event as a JSON object, with audio as base64."""
     if isinstance(event, AudioChunk):
         return event.model_dump() | {"data": base64.b64encode(event.data).decode()}
     return event.model_dump()

@@ -1,6 +1,7 @@
-"""The language model's reply, as it is written: a Strands agent on Amazon Bedrock.
+"""The language model, which is a Strands agent on Amazon Bedrock, and its replies.
 
-`ChatHistory.reply` creates the Strands `Agent`; tools for the model are passed to it there.
+`ChatHistory.reply` creates the Strands `Agent`. To give the model tools, pass them to the agent
+there.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ from strands.types.exceptions import (
 from voice_agent.settings import Settings
 
 CONNECT_TIMEOUT_S = 2.0
-"""With one retry, an unreachable Bedrock is reported within five seconds."""
+"""With one retry, the agent reports within five seconds that Bedrock is unreachable."""
 
 READ_MARGIN_S = 2.0
 STOP_TIMEOUT_S = 2.0
@@ -43,7 +44,7 @@ _BEDROCK_FAILURES = (
 
 
 class BedrockError(Exception):
-    """Bedrock could not be reached, refused the request or broke off its reply."""
+    """Bedrock could not be reached, refused the request or did not complete its reply."""
 
     code = "bedrock"
 
@@ -57,18 +58,25 @@ class Text:
 
 @dataclass(frozen=True)
 class BlockEnd:
-    """A block of text is complete, or the model calls a tool: what there is can be spoken."""
+    """The end of a block of text, or the start of a tool call.
+
+    The text so far can be spoken.
+    """
 
 
 def create_model(settings: Settings) -> BedrockModel:
-    """Return the Bedrock model all conversations share; its address and credentials are boto3's."""
+    """Return the Bedrock model that all conversations share.
+
+    boto3 determines its address and credentials.
+    """
     return BedrockModel(
         region_name=settings.region,
         model_id=settings.model_id,
         max_tokens=settings.max_reply_tokens,
         boto_client_config=botocore.config.Config(
             connect_timeout=CONNECT_TIMEOUT_S,
-            # ChatHistory watches the silence: a read that times out would be tried again.
+            # ChatHistory has its own, shorter time-out, because botocore retries a read that times
+            # out.
             read_timeout=settings.model_silence_timeout_s + READ_MARGIN_S,
             retries={"total_max_attempts": 2, "mode": "standard"},
             max_pool_connections=settings.max_conversations,
@@ -78,10 +86,10 @@ def create_model(settings: Settings) -> BedrockModel:
 
 
 class ChatHistory:
-    """One conversation's messages, and the model that continues them.
+    """The messages of one conversation, and the model that continues them.
 
     Attributes:
-        messages: The conversation so far, oldest first; replaced, never changed.
+        messages: The conversation so far, oldest first. The list is replaced, never modified.
     """
 
     def __init__(self, model: BedrockModel, settings: Settings) -> None:
@@ -91,14 +99,15 @@ class ChatHistory:
         self.messages: Messages = []
 
     async def reply(self, prompt: str) -> AsyncGenerator[Text | BlockEnd]:
-        """Yield the reply to `prompt` as it is written; the history has both once it is complete.
+        """Yield the reply to `prompt` while the model writes it.
 
-        Closing the generator early stops the model.
+        The prompt and the reply are added to the history once the reply is complete. Closing the
+        generator early stops the model.
 
         Raises:
-            BedrockError: Bedrock failed; the history is as it was.
+            BedrockError: Bedrock failed. The history is unchanged.
         """
-        # Each turn has an agent of its own: one whose stream was left early refuses a new prompt.
+        # Each turn needs a new agent. An agent whose stream was left early refuses another prompt.
         agent = Agent(
             model=self._model,
             messages=copy.deepcopy(self.messages),
@@ -114,28 +123,33 @@ class ChatHistory:
                 elif _ends_block(event.get("event", {})):
                     yield BlockEnd()
         except MaxTokensReachedException:
-            yield BlockEnd()  # our own limit cuts the reply short
+            yield BlockEnd()  # the setting `max_reply_tokens` ends the reply
         except _BEDROCK_FAILURES as error:
-            raise BedrockError(f"Bedrock: {_reason(error)}") from error
+            raise BedrockError(f"Bedrock failed: {_reason(error)}") from error
         finally:
             await _stop(agent, events)
         self.messages = agent.messages
 
     async def _next(self, events: AsyncIterator[Any]) -> Any:
-        """Return the next event, None after the last."""
+        """Return the next event, or None after the last one."""
         try:
             async with asyncio.timeout(self._silence_timeout_s):
                 return await anext(events, None)
         except TimeoutError as error:
-            raise BedrockError(f"Bedrock: silent for {self._silence_timeout_s:g} s") from error
+            raise BedrockError(
+                f"Bedrock sent nothing for {self._silence_timeout_s:g} s; try again, then check "
+                "Bedrock's status in the Region"
+            ) from error
 
     def replace_last_reply(self, before: Messages, prompt: str, heard: str) -> None:
-        """Reduce the last exchange to what the listener knows of it; drop it if that is nothing.
+        """Reduce the last reply to the text that the listener heard.
+
+        If the listener heard nothing, the prompt is removed as well.
 
         Args:
             before: The messages before `prompt`.
             prompt: The user's prompt.
-            heard: The text of the reply that was heard.
+            heard: The text of the reply that the listener heard.
         """
         self.messages = before
         if heard:
@@ -147,16 +161,16 @@ class ChatHistory:
 
 
 async def _stop(agent: Agent, events: AsyncIterator[Any]) -> None:
-    """Stop the agent's reply; does nothing to one that has ended."""
+    """Stop the agent's reply. Has no effect after the reply has ended."""
     agent.cancel()
-    # Strands' generators are nested and must end in the task that began them, or their tracing
-    # context is lost; they notice the cancellation at once.
+    # Strands' generators are nested. They must end in the task that began them, because of their
+    # tracing context. They notice the cancellation at once.
     with contextlib.suppress(*_BEDROCK_FAILURES, MaxTokensReachedException):
         async with asyncio.timeout(STOP_TIMEOUT_S):
             async for _ in events:
                 pass
-    # The worker thread that reads from Bedrock looks at this between two events, and the end of
-    # the turn has just reset it.
+    # The end of the turn has reset the cancellation. The worker thread that reads from Bedrock
+    # checks for it between two events, so set it again.
     agent.cancel()
 
 
@@ -171,7 +185,8 @@ def _reason(error: Exception) -> str:
         return _reason(error.original_exception)
     if isinstance(error, botocore.exceptions.ClientError):
         details = error.response.get("Error", {})
-        return f"{details.get('Code')}: {details.get('Message')}"
+        message = str(details.get("Message") or "no reason given").removesuffix(".")
+        return f"{message} ({details.get('Code')}); check the model's id, access, quota and Region"
     if isinstance(error, (urllib3.exceptions.HTTPError, OSError)):
-        return f"the connection broke off ({type(error).__name__})"
+        return f"the connection was lost ({type(error).__name__}); try again"
     return str(error)

@@ -1,4 +1,4 @@
-"""What all conversations of the process share."""
+"""The settings and connections that all conversations of the process share."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -22,7 +22,7 @@ class Services:
 
     @classmethod
     def create(cls, settings: Settings) -> Self:
-        """Return the services that `settings` describe; nothing is connected yet."""
+        """Return the services that `settings` describe. No connection is opened yet."""
         return cls(
             settings=settings,
             model=create_model(settings),

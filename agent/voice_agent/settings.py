@@ -1,7 +1,7 @@
-"""The agent's settings, from `VOICE_AGENT_*` environment variables.
+"""The agent's settings, which are read from `VOICE_AGENT_*` environment variables.
 
-AWS's own variables (`AWS_REGION`, credentials, `AWS_ENDPOINT_URL_*`, `AWS_CA_BUNDLE`) keep the
-meaning they have for every AWS SDK and are not repeated here.
+AWS's own variables (`AWS_REGION`, credentials, `AWS_ENDPOINT_URL_*`, `AWS_CA_BUNDLE`) have the same
+meaning as in every AWS SDK.
 """
 
 import re
@@ -23,47 +23,47 @@ Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
 
 
 class SettingsError(ValueError):
-    """A setting is missing, unknown or out of range; the message names the variable."""
+    """A setting is missing, unknown or out of range. The message names the variable."""
 
 
 class Settings(BaseModel):
-    """The agent's settings; `from_environment` documents their variables."""
+    """The agent's settings. `from_environment` documents their variables."""
 
     # Each field's docstring becomes its `description`.
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     endpoint_name: str = Field(min_length=1, max_length=63)
-    """Name of the SageMaker endpoint that speaks."""
+    """Name of the SageMaker endpoint for speech."""
     region: str = Field(min_length=1)
     """AWS Region of the endpoint and of Bedrock."""
     ca_file: str | None = None
-    """PEM file of the only certificate authorities to trust."""
+    """PEM file of the only certificate authorities that the agent trusts."""
     model_id: str = Field("global.amazon.nova-2-lite-v1:0", min_length=1)
-    """Bedrock model or inference profile that writes the replies."""
+    """Id of the Bedrock model or inference profile that writes the replies."""
     voice: str = Field("af_heart", min_length=1, max_length=200)
-    """Voice of a reply whose prompt names none."""
+    """Voice of a reply whose prompt does not choose one."""
     language: str | None = None
-    """Language whose sentence rules replies follow (ISO 639-1); without it, the voice's."""
+    """Language whose rules split replies into sentences (ISO 639-1); the voice's by default."""
     first_chunk: Literal["sentence", "clause"] = "sentence"
-    """What speech waits for: the first sentence, or only the first clause of a long one."""
+    """Text that speech waits for: the first sentence, or only its first clause if it is long."""
     system_prompt: str = Field(SYSTEM_PROMPT, min_length=1)
-    """Instructions to the model."""
+    """Instructions for the model."""
     max_prompt_chars: int = Field(4000, ge=1, le=100_000)
-    """Longest prompt that is accepted, in characters."""
+    """Greatest length of a prompt, in characters."""
     max_reply_tokens: int = Field(1024, ge=1, le=8192)
-    """Length at which a reply is cut off, in tokens."""
+    """Greatest length of a reply, in tokens; a longer one is cut off."""
     max_conversations: int = Field(32, ge=1, le=1000)
-    """Conversations open at a time: `/ws` connections, sessions and single prompts together."""
+    """Most conversations at a time: `/ws` connections, sessions and single prompts together."""
     conversation_idle_s: Seconds = 900.0
     """Seconds without a prompt after which a session's conversation is closed."""
     speech_open_timeout_s: Seconds = 4.5
-    """Seconds that opening a speech stream may take."""
+    """Most seconds that opening a speech stream may take."""
     speech_silence_timeout_s: Seconds = 15.0
-    """Seconds without a sign of life from the speech container after which a reply fails."""
+    """Seconds without data from the speech container after which a reply fails."""
     model_silence_timeout_s: Seconds = 20.0
-    """Seconds without a sign of life from Bedrock after which a reply fails."""
+    """Seconds without data from Bedrock after which a reply fails."""
     batch_timeout_s: Seconds = 60.0
-    """Seconds without data from the endpoint after which a reply in mode batch fails."""
+    """Seconds without data from the endpoint after which a reply in mode `batch` fails."""
 
     @field_validator("language")
     @classmethod
@@ -74,12 +74,13 @@ class Settings(BaseModel):
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Self:
-        """Read `VOICE_AGENT_<FIELD>` for every field but `region` and `ca_file`.
+        """Read every field from `VOICE_AGENT_<FIELD>`, except `region` and `ca_file`.
 
-        `region` is `AWS_REGION` or `AWS_DEFAULT_REGION`; `ca_file` is `AWS_CA_BUNDLE`.
+        `region` is read from `AWS_REGION` or `AWS_DEFAULT_REGION`, and `ca_file` from
+        `AWS_CA_BUNDLE`.
 
         Raises:
-            SettingsError: A variable is missing, unknown or wrong; the message names each.
+            SettingsError: Variables are missing, unknown or wrong. The message names each of them.
         """
         values: dict[str, str | None] = {
             name.removeprefix(PREFIX).lower(): value
@@ -87,7 +88,8 @@ class Settings(BaseModel):
             if name.startswith(PREFIX)
         }
         problems = [
-            f"{PREFIX}{name.upper()}: is not a setting of the agent"
+            f"{PREFIX}{name.upper()}: is not a setting of the agent; remove it or correct its name "
+            "(docs/settings.md lists the settings)"
             for name in values
             if name not in cls.model_fields or name in ("region", "ca_file")
         ]
@@ -109,5 +111,8 @@ def _problem(error: Mapping[str, object]) -> str:
     name = str(location[0])
     variable = "AWS_REGION" if name == "region" else PREFIX + name.upper()
     if error["type"] == "missing":
-        return f"{variable}: must be set"
-    return f"{variable}: {error['msg']}, not {error['input']!r}"
+        return f"{variable}: is missing; set it"
+    # pydantic: "Input should be a valid integer, unable to parse string as an integer"
+    requirement = re.sub("^(Input|String|Value) should ", "must ", str(error["msg"]))
+    requirement = re.sub(", unable to parse.*", "", requirement)
+    return f"{variable}: {requirement}, not {error['input']!r}"

@@ -1,4 +1,4 @@
-"""`POST /invocations`: one prompt, answered as server-sent events."""
+"""The route `POST /invocations`, which answers one prompt with server-sent events."""
 
 import asyncio
 import logging
@@ -7,6 +7,7 @@ from typing import Any
 
 from voice_agent.conversations import Conversations, ConversationsFullError
 from voice_agent.messages import (
+    INTERNAL_ERROR,
     ErrorEvent,
     Invocation,
     MessageError,
@@ -23,11 +24,11 @@ MAX_WAITING_EVENTS = 64
 
 
 class Invocations:
-    """Answers prompts; owns the tasks that do so.
+    """Answers prompts, and owns the tasks that do so.
 
     Args:
-        conversations: Where the prompts are answered.
-        settings: The limit of a prompt's length.
+        conversations: The conversations that answer the prompts.
+        settings: The agent's settings, for the maximum length of a prompt.
     """
 
     def __init__(self, conversations: Conversations, settings: Settings) -> None:
@@ -38,11 +39,12 @@ class Invocations:
     async def answer(self, payload: Any, session_id: str | None) -> AsyncGenerator[dict[str, Any]]:
         """Yield the events of one reply as JSON objects.
 
-        Errors are events, too: an HTTP status would not reach AgentCore's callers.
+        Errors are events as well, because AgentCore does not pass an HTTP error on to the caller.
 
         Args:
-            payload: The request's JSON body.
-            session_id: AgentCore's session, which keeps its conversation; None for a single prompt.
+            payload: The JSON body of the request.
+            session_id: The id of AgentCore's session, which keeps its conversation; None for a
+                single prompt.
         """
         request_id = new_request_id()
         try:
@@ -51,8 +53,8 @@ class Invocations:
             yield to_json(ErrorEvent(request_id=request_id, code=error.code, message=str(error)))
             return
         events: asyncio.Queue[ServerEvent | None] = asyncio.Queue(MAX_WAITING_EVENTS)
-        # The task cleans up after itself: when the client has left, Starlette lets this generator
-        # wait for nothing any more (anyio's cancellation strikes at every await).
+        # A task of its own can clean up. This generator cannot: after the client has left, anyio
+        # cancels each of its awaits.
         answer = asyncio.Task(
             self._reply(invocation, request_id, session_id, events),
             loop=asyncio.get_running_loop(),
@@ -87,8 +89,9 @@ class Invocations:
         except ConversationsFullError as error:
             await events.put(ErrorEvent(request_id=request_id, code="busy", message=str(error)))
         except Exception:
-            # Without an end the client would wait for ever: it learns that the reply failed.
+            # Report the failure; otherwise the client would wait for the end of the reply.
             logger.exception("invocation %s failed", request_id)
-            message = "the agent failed"
-            await events.put(ErrorEvent(request_id=request_id, code="internal", message=message))
+            await events.put(
+                ErrorEvent(request_id=request_id, code="internal", message=INTERNAL_ERROR)
+            )
         await events.put(None)

@@ -1,6 +1,6 @@
-"""One prompt and its reply: the model's text and the container's audio, both as they come.
+"""One turn, which is a prompt and its reply, in text from the model and audio from the container.
 
-A turn owns its whole life: its start, an interruption, a failure and its end.
+A turn handles its start, an interruption, a failure and its end itself.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from speech_client.errors import SpeechError, SpeechInputError
 from speech_client.protocol import Audio, Timing
 from speech_client.session import SpeechSession, Utterance
 from voice_agent.messages import (
+    INTERNAL_ERROR,
     MAX_AUDIO_FRAME_BYTES,
     AgentEnd,
     AgentStart,
@@ -42,18 +43,18 @@ MAX_SENTENCES_WAITING = 64
 CANCEL_TIMEOUT_S = 1.0
 
 type Emit = Callable[[ServerEvent], Awaitable[None]]
-"""Sends one event to the client, waiting while the client takes no more."""
+"""Sends one event to the client. Waits while the client accepts no more data."""
 
 type _SpokenSentence = tuple[int, str, Utterance]
-"""A sentence's number, its text and its speech."""
+"""The number of a sentence, its text and its utterance."""
 
 
 class State(enum.Enum):
-    """How far a turn has come."""
+    """The progress of a turn."""
 
-    ANSWERING = "text and audio come, or are about to"
+    ANSWERING = "text and audio arrive, or will arrive"
     INTERRUPTED = "the reply is being stopped"
-    CONCLUDED = "no more text or audio comes"
+    CONCLUDED = "no more text or audio will arrive"
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,9 @@ class TurnRequest:
 
     Attributes:
         invocation: The prompt, and how to speak the reply.
-        request_id: Names the turn in every event.
-        speech_id: Names the turn in the speech session, where the client's own name might be too
-            long or not unique.
+        request_id: Identifies the turn in every event.
+        speech_id: Identifies the turn in the speech session. The client's id might be too long
+            there, or not unique.
     """
 
     invocation: Invocation
@@ -73,16 +74,17 @@ class TurnRequest:
 
 
 class Turn:
-    """One reply from its prompt to its `agent_end`.
+    """One reply, from its prompt to its `agent_end`.
 
-    Three tasks never wait for one another's work: `_think` forwards the model's text and splits it
-    into sentences, `_speak` sends each sentence when it is complete, `_listen` forwards the audio.
-    In mode batch the complete reply is one sentence.
+    Three tasks run concurrently. `_think` forwards the model's text and splits it into sentences.
+    `_speak` sends each sentence to the speech session as soon as it is complete. `_listen` forwards
+    the audio. In mode `batch`, the complete reply is spoken as one sentence.
 
     Args:
-        request: The prompt, which arrives now.
+        request: The prompt. It arrives at the time of this call.
         emit: Sends the events.
-        history: The conversation's; gains the prompt and what was heard of the reply.
+        history: The conversation's history, which receives the prompt and the text that the
+            listener heard.
         speech: The conversation's speech session.
         services: The settings, and batch synthesis.
     """
@@ -120,14 +122,14 @@ class Turn:
 
     @property
     def is_running(self) -> bool:
-        """Whether `agent_end` is still to come."""
+        """Whether `agent_end` has not been sent yet."""
         return not self._ended.is_set()
 
     async def run(self) -> None:
-        """Answer the prompt: `agent_start` comes first, `agent_end` last, however it goes.
+        """Answer the prompt. The first event is `agent_start`, and the last one is `agent_end`.
 
-        A failure ends the reply with an `error` event. Cancelling stops the model and the speech,
-        and sends nothing more.
+        If the reply fails, an `error` event precedes `agent_end`. Cancelling stops the model and
+        the speech, and no more events are sent.
         """
         answer = asyncio.create_task(self._stream_reply(), name=f"turn {self._id}")
         self._answer = answer
@@ -145,21 +147,27 @@ class Turn:
             self._ended.set()
 
     async def interrupt(self, played_s: float) -> None:
-        """Stop the reply, or note that it was not heard to its end if it is over.
+        """Stop the reply. If it is over, record that the listener did not hear all of it.
 
-        The history keeps what the listener heard. Returns when the next prompt can be answered.
+        The history keeps the text that the listener heard. This method returns when the next prompt
+        can be answered.
 
         Args:
-            played_s: How much of the reply's audio the listener has heard, in seconds.
+            played_s: Seconds of the reply's audio that the listener has heard.
         """
         if await self.stop(played_s):
             return
-        # All audio was sent, faster than it plays: the listener broke in on the rest of it.
+        # All audio has been sent, because it is sent faster than it plays. The listener interrupts
+        # the part that is still playing.
         await self._speech.cancel()
         await self._conclude_interrupted(played_s)
 
     async def stop(self, played_s: float = 0.0) -> bool:
-        """Interrupt the reply if it is running; returns whether it was, when the turn has ended."""
+        """Interrupt the reply if it is running, and wait until the turn has ended.
+
+        Returns:
+            Whether the reply was running.
+        """
         was_answering = self._answer is not None and self._answer.cancel()
         if was_answering:
             self._state = State.INTERRUPTED
@@ -168,7 +176,7 @@ class Turn:
         return was_answering
 
     async def _conclude(self, failure: BaseException | None) -> None:
-        """Send the events after the text and the audio."""
+        """Send the events that follow the text and the audio."""
         interrupted = self._state is State.INTERRUPTED
         self._state = State.CONCLUDED
         await self._end_audio()
@@ -181,7 +189,7 @@ class Turn:
         await self._emit(AgentEnd(request_id=self._id, metrics=metrics))
 
     async def _end_audio(self) -> None:
-        """Tell the client that no more audio comes, if it was told that some would."""
+        """Send `audio_stream_end` if `audio_stream_start` was sent."""
         if self._audio_started and not self._audio_ended:
             self._audio_ended = True
             chunks, duration_s = self._audio_chunks, self._record.audio_s
@@ -194,17 +202,18 @@ class Turn:
         await self._emit(Interrupted(request_id=self._id, heard_text=heard))
 
     def _keep_heard(self, played_s: float) -> str:
-        """Leave in the history what was heard of the reply, and return it."""
+        """Reduce the reply in the history to the text that was heard, and return that text."""
         heard = self._record.heard_text(played_s)
         prompt = self._invocation.prompt
         self._history.replace_last_reply(self._messages_before, prompt, heard)
         return heard
 
     async def _stream_reply(self) -> None:
-        """Emit the reply's text and audio; in the end, the model and the speech are stopped.
+        """Emit the reply's text and audio. Stop the model and the speech at the end.
 
         Raises:
-            ExceptionGroup: Of `BedrockError` or `SpeechError`, whichever side failed.
+            ExceptionGroup: The model or the speech failed. The group contains a `BedrockError` or a
+                `SpeechError`.
         """
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -243,7 +252,7 @@ class Turn:
         await self._sentences.put(None)
 
     async def _speak(self) -> None:
-        await self._speech.open()  # while the model thinks
+        await self._speech.open()  # while the model prepares its reply
         while (sentence := await self._sentences.get()) is not None:
             if not (words := speakable(sentence)):
                 continue
@@ -273,7 +282,7 @@ class Turn:
             except SpeechInputError as error:
                 if error.code != "unreadable":
                     raise
-                logger.warning("a sentence was not spoken: %s", error)
+                logger.warning("a sentence contains nothing that can be spoken: %s", error)
             self._unheard.discard(utterance)
         await self._end_audio()
 
@@ -308,7 +317,7 @@ class Turn:
             self._audio_chunks += 1
 
     def _words(self, seq: int, timing: Timing) -> Words:
-        """Return the words with their times in the reply's audio, not the sentence's."""
+        """Return the words with their times in the audio of the reply, not of the sentence."""
         start_s = self._record.start_s(seq)
         words = [
             Word(text=word.text, start_s=start_s + word.start_s, end_s=start_s + word.end_s)
@@ -323,7 +332,7 @@ class Turn:
             async with asyncio.timeout(CANCEL_TIMEOUT_S):
                 await self._speech.cancel()
         except (SpeechError, TimeoutError) as error:
-            logger.warning("speech not cancelled: %s", error or "timed out")
+            logger.warning("the speech was not cancelled: %s", error or "timed out")
 
 
 def _error_event(failure: BaseException, request_id: str) -> ErrorEvent:
@@ -334,4 +343,4 @@ def _error_event(failure: BaseException, request_id: str) -> ErrorEvent:
         logger.warning("turn %s failed: %s: %s", request_id, cause.code, cause)
         return ErrorEvent(request_id=request_id, code=cause.code, message=str(cause))
     logger.error("turn %s failed", request_id, exc_info=failure)
-    return ErrorEvent(request_id=request_id, code="internal", message="the agent failed")
+    return ErrorEvent(request_id=request_id, code="internal", message=INTERNAL_ERROR)

@@ -1,4 +1,4 @@
-"""What happened when in one reply; the caller passes the times, so there is no clock here."""
+"""The times of the events in one reply. The caller passes the times, so the module has no clock."""
 
 from dataclasses import dataclass
 
@@ -19,11 +19,13 @@ class _SentenceRecord:
 
 
 class TurnRecord:
-    """When one reply's text, sentences and audio came. All times are of one clock, in seconds.
+    """Records when the text, the sentences and the audio of one reply arrived.
+
+    All times are in seconds, by the same clock.
 
     Args:
         mode: `bidi` or `batch`.
-        prompted_at: when the prompt arrived.
+        prompted_at: The time at which the prompt arrived.
     """
 
     def __init__(self, mode: str, prompted_at: float) -> None:
@@ -36,26 +38,26 @@ class TurnRecord:
 
     @property
     def audio_s(self) -> float:
-        """Length of the audio so far."""
+        """Duration of the audio so far, in seconds."""
         return self._audio_bytes / BYTES_PER_SECOND
 
     def text_written(self, now: float) -> None:
-        """The model has written some text."""
+        """Record that the model has written text."""
         if self._ttft_s is None:
             self._ttft_s = now - self._prompted_at
 
     def sentence_complete(self, now: float) -> None:
-        """A sentence is complete and could be spoken."""
+        """Record that a sentence is complete and can be spoken."""
         if self._first_sentence_s is None:
             self._first_sentence_s = now - self._prompted_at
 
     def sentence_sent(self, text: str, now: float) -> int:
-        """A sentence was sent to be spoken; returns its number, from 0."""
+        """Record that a sentence was sent to be spoken. Return its number, from 0."""
         self._sentences.append(_SentenceRecord(text, now - self._prompted_at))
         return len(self._sentences) - 1
 
     def audio_arrived(self, seq: int, size_bytes: int, now: float) -> bool:
-        """Audio of sentence `seq` arrived; returns whether it was the sentence's first."""
+        """Record audio of sentence `seq`. Return whether it is the sentence's first audio."""
         sentence = self._sentences[seq]
         first = sentence.first_audio_s is None
         if first:
@@ -66,13 +68,14 @@ class TurnRecord:
         return first
 
     def start_s(self, seq: int) -> float:
-        """Where in this reply's audio sentence `seq` begins."""
+        """Return the position of sentence `seq` in the audio of this reply, in seconds."""
         return self._sentences[seq].start_s
 
     def heard_text(self, played_s: float) -> str:
-        """Return what a listener has heard after `played_s` seconds of this reply's audio.
+        """Return the text that a listener has heard after `played_s` seconds of the audio.
 
-        Whole sentences, and of the one being played as many words as its share of time.
+        The text consists of the sentences that have been played completely, and the first words of
+        the sentence that is being played. The share of its words equals the share of its audio.
         """
         heard: list[str] = []
         for sentence in self._sentences:
@@ -87,7 +90,7 @@ class TurnRecord:
         return " ".join(heard)
 
     def metrics(self, now: float, streams_opened: int) -> Metrics:
-        """Return the reply's figures, as of `now`."""
+        """Return the figures of the reply at the time `now`."""
         first_audio = [s.first_audio_s for s in self._sentences if s.first_audio_s is not None]
         return Metrics(
             mode=self._mode,

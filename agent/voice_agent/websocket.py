@@ -1,4 +1,4 @@
-"""`/ws`: one conversation a connection, with audio in binary frames."""
+"""The route `/ws`, on which each connection is one conversation, with audio in binary frames."""
 
 import asyncio
 import json
@@ -26,16 +26,18 @@ from voice_agent.settings import Settings
 logger = logging.getLogger(__name__)
 
 TRY_AGAIN_LATER = 1013
-"""WebSocket close code (IANA registry)."""
+"""A WebSocket close code from the IANA registry."""
 
 
 class Connection:
-    """One `/ws` connection, which holds one conversation. Reading never waits for a reply to end.
+    """One `/ws` connection, which is one conversation.
+
+    The connection continues to read messages while a reply is running.
 
     Args:
         websocket: The connection, not yet accepted.
-        conversations: Where its conversation is opened.
-        settings: The limit of a prompt's length.
+        conversations: The conversations in which its conversation is opened.
+        settings: The agent's settings, for the maximum length of a prompt.
     """
 
     def __init__(
@@ -48,7 +50,10 @@ class Connection:
         self._replies: set[asyncio.Task[None]] = set()
 
     async def serve(self) -> None:
-        """Serve the connection until either side closes it, or refuse it when there is no room."""
+        """Serve the connection until either side closes it.
+
+        If all conversations are in use, refuse the connection with the error `busy`.
+        """
         await self._websocket.accept()
         try:
             async with self._conversations.open() as conversation:
@@ -72,7 +77,7 @@ class Connection:
             await asyncio.gather(*self._replies, return_exceptions=True)
 
     async def _handle(self, text: str | None, conversation: Conversation) -> bool:
-        """Act on one frame; returns whether the connection goes on."""
+        """Handle one frame. Return whether the connection stays open."""
         try:
             message = parse_frame(text, max_prompt_chars=self._max_prompt_chars)
         except MessageError as error:
@@ -84,7 +89,7 @@ class Connection:
             case Prompt():
                 request_id = message.request_id or new_request_id()
                 reply = conversation.reply(message, request_id, self._emit)
-                # It starts at once: the next frame may be an interrupt of it.
+                # The reply must start at once, because the next frame may interrupt it.
                 loop = asyncio.get_running_loop()
                 task = asyncio.Task(reply, loop=loop, name="reply", eager_start=True)
                 self._replies.add(task)
@@ -98,13 +103,13 @@ class Connection:
     def _reply_done(self, reply: asyncio.Task[None]) -> None:
         self._replies.discard(reply)
         if not reply.cancelled() and (error := reply.exception()):
-            logger.error("a reply failed", exc_info=error)
+            logger.error("a reply failed unexpectedly", exc_info=error)
 
     async def _emit(self, event: ServerEvent) -> None:
-        # Both the text's and the audio's task send.
+        # The tasks for text and for audio both send.
         async with self._sending:
             if self._websocket.client_state is not WebSocketState.CONNECTED:
-                return  # the reading side has seen it or will, and stops the reply
+                return  # `_read` notices that, too, and stops the reply
             with suppress(WebSocketDisconnect):
                 if isinstance(event, AudioChunk):
                     await self._websocket.send_bytes(event.data)
