@@ -191,6 +191,7 @@ class Regression:
 
 _BASIS_ARRAYS = {field.name for field in fields(Basis)}
 _REGRESSION_ARRAYS = {field.name for field in fields(Regression)} - {"basis"}
+_UNREADABLE = (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile)
 
 
 def standardise(means: Array, variances: Array, mean: Array, deviation: Array) -> Array:
@@ -198,6 +199,31 @@ def standardise(means: Array, variances: Array, mean: Array, deviation: Array) -
     deviations = np.sqrt(variances + VARIANCE_FLOOR)
     standard = [(means - mean) / deviation, np.log(deviations / deviation)]
     return np.concatenate(standard, axis=-1).astype(np.float32)
+
+
+def read_provenance(path: Path = TABLE_PATH) -> Provenance:
+    """Read the provenance of a table without the table itself; this needs no model.
+
+    Raises:
+        ModelError: The file is missing or damaged.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return Provenance.model_validate_json(str(arrays["provenance"]))
+    except _UNREADABLE as error:
+        raise ModelError(f"{path}: not a table of statistics: {error}") from error
+
+
+def served_voices() -> tuple[str, ...]:
+    """Return the names of the voices that the server serves, sorted; this needs no model.
+
+    All voices whose language is served are calibrated, so these are the voices of the committed
+    table. `Voices(list(served_voices()), default).resolve(name)` checks a voice or a mix of voices.
+
+    Raises:
+        ModelError: The committed table is missing or damaged.
+    """
+    return tuple(sorted(read_provenance().voices))
 
 
 class NormStatisticsTable:
@@ -241,7 +267,7 @@ class NormStatisticsTable:
             if content_.keys() != expected:
                 different = ", ".join(sorted(content_.keys() ^ expected))
                 raise ModelError(f"{path}: these are missing or unknown: {different}")
-        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        except _UNREADABLE as error:
             raise ModelError(f"{path}: not a table of statistics: {error}") from error
         if provenance.model_sha256 != model_sha256:
             raise ModelError(
