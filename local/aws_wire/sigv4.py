@@ -27,6 +27,7 @@ STREAMING_PAYLOAD = "STREAMING-AWS4-HMAC-SHA256-EVENTS"
 MAX_CLOCK_SKEW = dt.timedelta(minutes=5)
 """How far the request's time may be from ours, as AWS has it."""
 
+_INVALID_TOKEN = "The security token included in the request is invalid."
 _TIME_FORMAT = "%Y%m%dT%H%M%SZ"
 _AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256 Credential=(?P<access_key_id>[^/,]+)/(?P<date>\d{8})/(?P<region>[^/,]+)"
@@ -37,12 +38,21 @@ _AUTHORIZATION = re.compile(
 
 @dataclass(frozen=True)
 class Verifier:
-    """The one caller a stand-in knows, and the service and Region it plays."""
+    """The one caller that a stand-in knows, and the service and Region that it stands for.
+
+    Attributes:
+        access_key_id: The caller's access key.
+        secret_access_key: The secret of that key.
+        region: The AWS Region.
+        service: The service's name in signatures, such as `bedrock`.
+        session_token: The session token that belongs to temporary keys; None for other keys.
+    """
 
     access_key_id: str
     secret_access_key: str
     region: str
     service: str
+    session_token: str | None = None
 
     def verify(
         self,
@@ -78,6 +88,8 @@ class Verifier:
         signed_names = match["signed_headers"].split(";")
         if "host" not in signed_names:
             raise _denied("'Host' must be a signed header.")
+        if headers.get("x-amz-security-token") != self.session_token:
+            raise _denied(_INVALID_TOKEN, "UnrecognizedClientException")
 
         request = AWSRequest(
             method,
@@ -106,8 +118,7 @@ class Verifier:
             message = "The Authorization header is not a Signature Version 4 one."
             raise _denied(message, "IncompleteSignatureException")
         if match["access_key_id"] != self.access_key_id:
-            message = "The security token included in the request is invalid."
-            raise _denied(message, "UnrecognizedClientException")
+            raise _denied(_INVALID_TOKEN, "UnrecognizedClientException")
         if (match["region"], match["service"]) != (self.region, self.service):
             raise _denied(
                 f"Credential should be scoped to {self.region}/{self.service}, "
