@@ -50,6 +50,25 @@ def test_audio_belongs_to_the_sentence_before_it() -> None:
     assert [s.sent_s for s in report.sentences] == [1.0, 2.0]
 
 
+def test_a_listener_hears_each_sentence_when_the_one_before_is_over() -> None:
+    """Audio arrives ahead of its playback; if it arrives late, the listener waits."""
+    timeline = ReplyTimeline()
+    for at_s, event in [
+        (1.0, Sentence(seq=0, text="One.", start_s=0.0)),
+        (1.0, Audio(data=SECOND)),
+        (1.5, Sentence(seq=1, text="Two.", start_s=1.0)),
+        (1.5, Audio(data=SECOND)),  # heard from 2.0 s
+        (3.5, Audio(data=SECOND)),  # due at 3.0 s
+        (4.0, Sentence(seq=2, text="Three.", start_s=3.0)),
+        (4.75, Audio(data=SECOND)),  # due at 4.5 s
+    ]:
+        timeline.feed(event, at_s)
+    report = timeline.report(mode="bidi", transport="ws")
+    heard = [(s.heard_from_s, s.heard_until_s) for s in report.sentences]
+    assert heard == [(1.0, 2.0), (2.0, 4.5), (4.75, 5.75)]
+    assert report.underrun_s == 0.75
+
+
 def test_a_sentence_that_was_not_spoken_moves_no_figures() -> None:
     """The container refuses what has nothing to say: it has a number and a time, but no audio."""
     timeline = ReplyTimeline()
@@ -64,6 +83,7 @@ def test_the_clients_clock_is_the_one_reported() -> None:
     """The agent's own figures leave out the way to the client."""
     report = two_sentences().report(mode="bidi", transport="ws")
     assert (report.ttft_s, report.ttfa_s, report.total_s) == (0.4, 1.6, 3.0)
+    assert report.last_text_s == 2.1
     assert (report.text, report.audio_s, report.streams_opened) == ("One. Two.", 3.0, 1)
 
 
