@@ -239,9 +239,9 @@ def _mixes(voices: Voices) -> list[str]:
         table("mix | says | sample", [f"`{mix.voice}` | “{mix.text}” | {mix.link}"]),
         "The shell needs quotation marks around a mix:",
         f'```sh\nmake say VOICE="{mix.voice}"\n```',
-        f"The server decodes the sentences of a mix whole until it has learned from "
-        f"{SENTENCES_TO_LEARN} of at least {WINDOW_LIMITS.short_frames * FRAME_S:g} s; then it "
-        f"decodes them in windows. It remembers {LEARNED_VOICES} mixes, in memory only.",
+        "The server decodes every sentence of a mix whole until it has learned from "
+        f"{SENTENCES_TO_LEARN} sentences of at least {WINDOW_LIMITS.short_frames * FRAME_S:g} s. "
+        f"Then it decodes them in windows. It remembers {LEARNED_VOICES} mixes, in memory only.",
     ]
 
 
