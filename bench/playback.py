@@ -68,6 +68,23 @@ def underrun_s(chunks: Sequence[Chunk]) -> float:
     return waited_s
 
 
+def as_heard(chunks: Sequence[Chunk]) -> Samples:
+    """What a listener hears from time 0, shape (n,): silence, chunks, and silence in underruns.
+
+    A chunk is played as soon as it has arrived and the chunk before it has been played.
+
+    Args:
+        chunks: one utterance in the order of its samples.
+    """
+    heard: list[Samples] = []
+    played = 0
+    for chunk in chunks:
+        silent = max(0, round(chunk.at_s * SAMPLE_RATE_HZ) - played)
+        heard += [np.zeros(silent, np.float32), chunk.samples]
+        played += silent + len(chunk.samples)
+    return np.concatenate([np.zeros(0, np.float32), *heard])
+
+
 def _first_audible(chunks: Sequence[Chunk]) -> tuple[int, int]:
     """Return the index of the first chunk with an audible sample, and the sample's index in it."""
     peak = max((float(np.abs(chunk.samples).max(initial=0.0)) for chunk in chunks), default=0.0)

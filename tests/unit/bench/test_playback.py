@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bench.playback import SAMPLE_RATE_HZ, Chunk, first_sound_s, underrun_s
+from bench.playback import SAMPLE_RATE_HZ, Chunk, as_heard, first_sound_s, underrun_s
 
 
 def tone(duration_s: float, level: float = 0.5) -> np.ndarray:
@@ -47,3 +47,12 @@ def test_skipped_silence_is_no_reserve() -> None:
     quiet_then_loud = np.concatenate([tone(0.25, 0.0), tone(0.5)])
     chunks = [Chunk(0.5, tone(2.0, 0.0)), Chunk(1.0, quiet_then_loud), Chunk(1.75, tone(0.5))]
     assert underrun_s(chunks) == pytest.approx(0.25)
+
+
+def test_what_is_heard_has_the_silences_that_a_listener_waits_through() -> None:
+    """A recording that closes a gap, or plays two chunks at once, is not what was heard."""
+    chunks = [Chunk(1.0, tone(0.5, 0.1)), Chunk(1.2, tone(0.5, 0.2)), Chunk(2.5, tone(0.5, 0.3))]
+    heard = as_heard(chunks)
+    expected = [tone(1.0, 0.0), tone(0.5, 0.1), tone(0.5, 0.2), tone(0.5, 0.0), tone(0.5, 0.3)]
+    np.testing.assert_array_equal(heard, np.concatenate(expected))
+    assert len(as_heard([])) == 0
