@@ -83,10 +83,11 @@ nag: .venv/dev.stamp .env-checkov/stamp
 snapshots: .venv/dev.stamp
 	UPDATE_SNAPSHOTS=1 $(BIN)/pytest tests/infra/test_snapshots.py
 
-## make docs         write docs/settings.md from the models of the settings
+## make docs         write docs/settings.md and docs/voices.md from the code
 .PHONY: docs
 docs: .venv/dev.stamp
 	$(BIN)/python -m stacks.settings.document
+	$(BIN)/python -m bench.voices --page
 
 ## make soak         the long acceptance runs
 .PHONY: soak

@@ -29,6 +29,7 @@ from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.text import segments
 from kokoro_voice.voices import MAX_COMPONENTS, MAX_WEIGHT, MIN_WEIGHT, Voices
 from kokoro_voice.windows import FRAME_S, WINDOW_LIMITS
+from local.progress import show
 from local.supervisor import model_dir
 
 PATH = ROOT / "docs" / "voices.md"
@@ -149,10 +150,9 @@ def page(voices: Voices) -> str:
         "`default_voice` and `KOKORO_DEFAULT_VOICE` therefore apply only to clients that talk to "
         "the speech server themselves. [settings.md](settings.md) lists all settings. If a request "
         "names a voice that is not served, the error `unknown_voice` lists those that are.",
-        "The scripted replies of `make say` are English. Give a reply in another language with "
-        "`--text`:",
-        "```sh\n.venv/bin/python -m local say --voice ef_dora --text "
-        '"Hola. ¿En qué puedo ayudarte?" --out reply.wav\n```',
+        "The scripted replies of `make say` are English. To hear another language, have a text "
+        "read aloud:",
+        '```sh\nmake say SAY="Hola. ¿En qué puedo ayudarte?" VOICE=ef_dora OUT=hola.wav\n```',
         "## The voices",
         "Each sample says one sentence at normal speed. The samples are not normalised: some "
         "voices are louder than others.",
@@ -272,7 +272,7 @@ def _licence() -> str:
 
 def write_samples() -> None:
     """Speak and write all samples, and print how long and how loud they are."""
-    directory = Path(asyncio.run(model_dir()))
+    directory = Path(asyncio.run(model_dir(show)))
     voices, synthesizer = served(), Synthesizer(directory, THREADS)
     FOLDER.mkdir(exist_ok=True)
     for sample in samples(voices):

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 MAX_PROMPT_CHARS = 4000
 """The agent's own default, `VOICE_AGENT_MAX_PROMPT_CHARS`."""
@@ -19,10 +19,7 @@ DEFAULT_PROMPT = "Tell me about the harbor."
 DEFAULT_VOICE = "af_heart"
 DEFAULT_PORT = 8080
 
-_DESCRIPTION = {
-    "prog": "python -m local",
-    "description": "Run the whole voice agent on this machine, with stand-ins for AWS.",
-}
+DESCRIPTION = "Run the whole voice agent on this machine, with stand-ins for AWS."
 
 MAKE_PREFIX = "GIVEN_"
 """The Makefile exports `GIVEN_TEXT` and so on: the values of its variables, verbatim."""
@@ -48,6 +45,9 @@ class CommandLine(argparse.ArgumentParser):
     """Reports a wrong argument in one line that says where help is."""
 
     help_command = "python -m local --help"
+
+    def __init__(self, prog: str = "python -m local", **options: Any) -> None:
+        super().__init__(prog=prog, **options)
 
     def name_of(self, option: str) -> str:
         """Return the name by which the user knows an option, or a positional argument."""
@@ -80,7 +80,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     Raises:
         SystemExit: An argument is wrong, which has been printed, or help was asked for.
     """
-    return _parse(CommandLine(**_DESCRIPTION), arguments)
+    return _parse(CommandLine(description=DESCRIPTION), arguments)
 
 
 def parse_make(target: str, environment: Mapping[str, str]) -> argparse.Namespace:
@@ -96,7 +96,7 @@ def parse_make(target: str, environment: Mapping[str, str]) -> argparse.Namespac
     Raises:
         SystemExit: A variable is wrong, which has been printed.
     """
-    parser = MakeCommandLine(**_DESCRIPTION)
+    parser = MakeCommandLine(description=DESCRIPTION)
     accepted = _VARIABLES_OF_MAKE[target].split()
     options, prompt = [], []
     for name, value in sorted(environment.items()):

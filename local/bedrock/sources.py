@@ -57,7 +57,7 @@ async def reply_source(bedrock: str, model: str | None) -> ReplySource:
         description = await asyncio.to_thread(check_credentials)
         return ReplySource(description, "local.bedrock.relay", arguments, _caller_environment())
 
-    from local.bedrock.openai_compatible import check_server
+    from local.bedrock.openai_server import check_server
 
     return ReplySource(
         await asyncio.to_thread(check_server, bedrock, model),
