@@ -142,7 +142,7 @@ CHUNKERS: dict[str, Callable[[str], Chunker]] = {
 
 
 def run(make: Callable[[str], Chunker], job: dict[str, Any]) -> list[list[Any]]:
-    """Feed the fragments of one job. Return each chunk with the index of its last fragment."""
+    """Feed one job's fragments. Return each chunk with the index of the completing fragment."""
     chunker = make(job["language"])
     found: list[list[Any]] = []
     for index, fragment in enumerate(job["fragments"]):

@@ -145,6 +145,8 @@ def _row(axis: _Axis, turn: Report, top: float, title: str, labels: Sequence[str
     ]
     from_s = turn.ttft_s or 0.0
     for sentence, label in zip(turn.sentences, labels, strict=True):
+        # The agent sends a sentence as soon as it is written. Its clock starts when the prompt
+        # arrives, a few milliseconds after the axis does.
         last = sentence is turn.sentences[-1]
         until_s = (turn.last_text_s if last else sentence.sent_s) or 0.0
         lines += _bar(axis, from_s, until_s, written_y, label, "written")

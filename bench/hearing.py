@@ -94,7 +94,8 @@ def spoken_words(text: str) -> list[str]:
 def read_wav(source: Path | str | bytes) -> tuple[NDArray[np.float32], int]:
     """Return the audio and the sample rate, in Hz, of a WAV file or of its content.
 
-    The header of a streamed file announces more samples than there are; all of them are returned.
+    The header of a streamed file may announce more samples than there are. In that case, the
+    samples that are there are returned.
 
     Raises:
         ValueError: The file is not 16-bit mono PCM.

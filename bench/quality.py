@@ -325,7 +325,7 @@ def main() -> int:
     parser = argument_parser("quality", __doc__)
     parser.add_argument("--voices", nargs="+", help="the voices to measure (default: all)")
     parser.add_argument(
-        "--sentences", type=int, default=4, help="the least sentences of each voice at speed 1"
+        "--sentences", type=int, default=4, help="minimum of each voice at speed 1 (default: 4)"
     )
     parser.add_argument(
         "--processes", type=int, default=2, help="processes that decode in parallel"

@@ -109,7 +109,7 @@ class FirstComeFirstServed[Item](Scheduler[Item]):
         self._served: Listener | None = None
 
     def rank(self, listener: Listener) -> tuple[float, int]:
-        """Rank by arrival, regardless of deadlines."""
+        """Rank the listener being served first, and the others by arrival."""
         return float(listener is not self._served), super().rank(listener)[1]
 
     def next(self) -> Item | None:
