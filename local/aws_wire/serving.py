@@ -62,7 +62,7 @@ async def serve_app(app: Starlette, host: str, port: int) -> AsyncIterator[int]:
     """
 
     async def without_cancellation(scope: Scope, receive: Receive, send: Send) -> None:
-        # At the end uvicorn cancels what still runs, and reports every cancellation as a failure.
+        # At shutdown, uvicorn cancels unfinished responses and logs each one as a failure.
         with contextlib.suppress(asyncio.CancelledError):
             await app(scope, receive, send)
 
