@@ -71,7 +71,7 @@ _STREAM_EXCEPTIONS = {
     "ValidationException": "validationException",
     "ServiceUnavailableException": "serviceUnavailableException",
 }
-"""Exceptions in the middle of a reply, by error; any other error is a `modelStreamErrorException`."""
+"""Exceptions within a stream, by error. Any other error is a `modelStreamErrorException`."""
 
 
 class _Body(BaseModel):

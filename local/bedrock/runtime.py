@@ -1,7 +1,7 @@
 """The shared parts of the servers at the agent's Bedrock address.
 
-All of them serve ConverseStream, verify the agent's signature, answer errors as Bedrock does, and stop
-work on a reply when the agent hangs up.
+All of them serve ConverseStream, verify the agent's signature, answer errors as Bedrock does, and
+stop work on a reply when the agent hangs up.
 """
 
 import argparse
