@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.types import Receive, Scope, Send
 
 _SHUTDOWN_S = 1
 
@@ -59,9 +60,15 @@ async def serve_app(app: Starlette, host: str, port: int) -> AsyncIterator[int]:
     Raises:
         OSError: The address cannot be bound.
     """
+
+    async def without_cancellation(scope: Scope, receive: Receive, send: Send) -> None:
+        # At shutdown, uvicorn cancels unfinished responses and logs each one as a failure.
+        with contextlib.suppress(asyncio.CancelledError):
+            await app(scope, receive, send)
+
     with socket.create_server((host, port)) as listener:
         config = uvicorn.Config(
-            app,
+            without_cancellation,
             lifespan="off",
             log_config=None,
             access_log=False,

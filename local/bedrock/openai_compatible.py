@@ -59,17 +59,19 @@ _FAILURES = (
     openai.APIError,
     httpx.HTTPError,
     *_STRANDS_ERRORS,
-    # From content that Strands cannot translate, and from a server's answer that is no JSON.
-    KeyError,
-    TypeError,
-    ValueError,
+    ValueError,  # the server sends something other than JSON
+    KeyError,  # Strands cannot translate a content block
+    TypeError,  # likewise
 )
+_MODEL_ERRORS = (openai.InternalServerError, httpx.HTTPError, ValueError, _TruncatedError)
+"""Errors of the model; so is `openai.APIError` itself, which stands for an error in the stream."""
+
 _STREAM_EXCEPTIONS = {
     "ThrottlingException": "throttlingException",
     "ValidationException": "validationException",
     "ServiceUnavailableException": "serviceUnavailableException",
 }
-"""The errors that ConverseStream has in the middle of a reply; any other is a model's error."""
+"""Exceptions within a stream, by error. Any other error is a `modelStreamErrorException`."""
 
 
 class _Body(BaseModel):
@@ -83,7 +85,7 @@ class _InferenceConfig(_Body):
     stop_sequences: list[str] | None = None
 
     def parameters(self) -> dict[str, Any]:
-        """Return what is set, with the names that chat completions have for it."""
+        """Return the values that are set, by their names in the chat completions API."""
         named = {
             "max_tokens": self.max_tokens,
             "temperature": self.temperature,
@@ -160,10 +162,10 @@ def _ask(server: Server, request: _ConverseRequest) -> AsyncGenerator[StreamEven
 
 
 async def _converted(events: AsyncIterator[StreamEvent]) -> AsyncIterator[_Event]:
-    """Yield ConverseStream's events for those of Strands.
+    """Yield the events of ConverseStream for those of Strands, without thoughts.
 
-    Strands gives content blocks no index, and begins a block of text with an event that Bedrock
-    does not send and boto3 cannot read. Thoughts are dropped.
+    Strands gives content blocks no index. It also begins a block of text with an event that
+    Bedrock does not send and that boto3 cannot read.
 
     Raises:
         _TruncatedError: The reply has ended in the middle of a block.
@@ -217,7 +219,7 @@ async def _encoded(
 
 
 def _api_error(error: Exception, server: Server) -> ApiError:
-    """Return the error that Bedrock would answer with, and the server's own message in it."""
+    """Return the error that Bedrock would answer with; it contains the server's own message."""
     cause = error.__cause__ if isinstance(error, _STRANDS_ERRORS) else error
     message = f"{server.url}: {_server_message(cause or error)}"
     if isinstance(error, ModelThrottledException):
@@ -227,9 +229,7 @@ def _api_error(error: Exception, server: Server) -> ApiError:
     if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
         message += " Set OPENAI_API_KEY to a key that the server accepts."
         return ApiError("AccessDeniedException", message, HTTPStatus.FORBIDDEN)
-    if isinstance(error, (openai.InternalServerError, httpx.HTTPError, _TruncatedError)) or (
-        type(error) is openai.APIError  # an error event in the stream
-    ):
+    if type(error) is openai.APIError or isinstance(error, _MODEL_ERRORS):
         return ApiError("ModelErrorException", message, HTTPStatus.FAILED_DEPENDENCY)
     return ApiError("ValidationException", message)
 

@@ -6,8 +6,8 @@ The agent signs its requests with throw-away keys. The relay verifies that signa
 request again with the caller's own credentials and forwards it to Bedrock in the caller's Region.
 It returns the response byte by byte, including errors.
 
-Credentials, Region, endpoint and CA bundle are found as by boto3: in the environment and in the
-profile that `AWS_PROFILE` names. `AWS_REGION` is read as well. An Amazon Bedrock API key in
+The relay finds credentials, Region, endpoint and CA bundle as boto3 does: in the environment and
+in the profile that `AWS_PROFILE` names. It reads `AWS_REGION`, too. An Amazon Bedrock API key in
 `AWS_BEARER_TOKEN_BEDROCK` takes precedence over credentials.
 """
 
@@ -64,7 +64,7 @@ class Account:
         ca_file: PEM file of the only certificate authorities to trust.
         credentials: The caller's credentials; botocore refreshes them. None with an API key.
         api_key: An Amazon Bedrock API key, which replaces the signature.
-        profile: The profile that the caller has chosen.
+        profile: The profile that the caller has chosen; None for the default one.
     """
 
     region: str
@@ -95,7 +95,7 @@ class Account:
             api_key = os.environ.get("AWS_BEARER_TOKEN_BEDROCK")
             credentials = None if api_key else session.get_credentials()
             if credentials is not None:
-                credentials.get_frozen_credentials()  # signs in: what is expired shows here
+                credentials.get_frozen_credentials()  # expired credentials are reported here
             elif not api_key:
                 raise UpstreamError(f"no AWS credentials were found: {_HOW_TO_SIGN_IN}")
             client = session.create_client(
@@ -116,6 +116,12 @@ class Account:
             raise UpstreamError(
                 f"{_one_line(error)}. Set AWS_PROFILE to a profile that exists ({known}), or "
                 "create it with `aws configure sso`"
+            ) from error
+        except EOFError as error:
+            raise UpstreamError(
+                "the AWS profile requires an MFA code, which the relay cannot ask for: put "
+                "temporary credentials into the environment, for example with "
+                "`eval $(aws configure export-credentials --format env)`"
             ) from error
         except (*_AWS_ERRORS, OSError, ValueError) as error:
             raise UpstreamError(

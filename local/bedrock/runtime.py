@@ -1,7 +1,7 @@
-"""What the programs that stand at the agent's Bedrock address have in common.
+"""The shared parts of the servers at the agent's Bedrock address.
 
-They serve ConverseStream, verify the agent's signature, answer errors as Bedrock does, and stop
-work on a reply when the agent hangs up.
+All of them serve ConverseStream, verify the agent's signature, answer errors as Bedrock does, and
+stop work on a reply when the agent hangs up.
 """
 
 import argparse
@@ -45,7 +45,7 @@ class EventStream(StreamingResponse):
         close: Releases what the body reads from. It is called however the response ends, even if
             the body has not been read at all.
         status: The HTTP status.
-        headers: Response headers in addition to `content-type`, or instead of it.
+        headers: Further response headers. A `content-type` replaces that of an event stream.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""Removes a reasoning model's thoughts from its text, without I/O.
+"""Removes the thoughts of a reasoning model from its text, without I/O.
 
-Most servers send thoughts in a field of their own. Some leave them in the text, as
-`<think>…</think>`.
+Most servers send thoughts in a separate field. Some leave them in the text, between `<think>` and
+`</think>`.
 """
 
 _OPENING = "<think>"
@@ -9,7 +9,7 @@ _CLOSING = "</think>"
 
 
 class ThoughtFilter:
-    """Takes a text delta by delta and returns what of it is no thought."""
+    """Takes a text delta by delta and removes the thoughts."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -17,7 +17,7 @@ class ThoughtFilter:
         self._after_thought = False
 
     def feed(self, text: str) -> str:
-        """Return the text that can be passed on; the start of a possible tag is held back."""
+        """Take a delta and return the text to pass on. The start of a possible tag is held back."""
         self._held += text
         passed = ""
         while True:
@@ -35,7 +35,7 @@ class ThoughtFilter:
         return passed
 
     def flush(self) -> str:
-        """Return what was held back, at the end of the text."""
+        """Return the text that was held back. Call this at the end of the text."""
         rest = self._spoken(self._held)
         self._held = ""
         return rest
@@ -43,7 +43,7 @@ class ThoughtFilter:
     def _spoken(self, text: str) -> str:
         if self._thinking:
             return ""
-        if self._after_thought:  # the blank lines after a thought are part of it
+        if self._after_thought:  # the blank lines after a thought belong to it
             text = text.lstrip()
             self._after_thought = not text
         return text

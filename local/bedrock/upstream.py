@@ -1,4 +1,4 @@
-"""What the relay and the OpenAI-compatible back end share: how they reach a real model."""
+"""The shared parts of the servers that get their replies from a real model."""
 
 import functools
 import ipaddress
@@ -45,7 +45,7 @@ def http_client(
 
 
 def is_loopback(url: str) -> bool:
-    """Tell whether `url` is on this machine."""
+    """Return whether `url` is on this machine."""
     host = httpx.URL(url).host
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -54,5 +54,5 @@ def is_loopback(url: str) -> bool:
 
 
 def reason(error: BaseException) -> str:
-    """Return an error's text, or its name when it has none, as httpx's time-outs do."""
+    """Return the text of an error, or its name. Time-outs of httpx have no text."""
     return str(error) or type(error).__name__

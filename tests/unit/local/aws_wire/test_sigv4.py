@@ -1,6 +1,7 @@
 """Signature verification, checked with the signers of botocore and of the HTTP/2 SDK."""
 
 import asyncio
+import dataclasses
 import datetime as dt
 from urllib.parse import quote
 
@@ -25,8 +26,10 @@ PATH = "/endpoints/kokoro/invocations"
 BODY = b'{"text": "Hello."}'
 
 
-def signed(path: str = PATH, secret: str = SECRET, **names: str) -> dict[str, str]:
-    """Return the headers that botocore sends for a POST of BODY."""
+def signed(
+    path: str = PATH, secret: str = SECRET, token: str | None = None, **names: str
+) -> dict[str, str]:
+    """The headers that botocore sends for a POST of BODY."""
     request = AWSRequest(
         "POST",
         f"https://{HOST}{path}",
@@ -34,7 +37,7 @@ def signed(path: str = PATH, secret: str = SECRET, **names: str) -> dict[str, st
         headers={"Content-Type": "application/json", "X-Amzn-SageMaker-Custom-Attributes": "a  b"},
     )
     service, region = names.get("service", "sagemaker"), names.get("region", "us-east-1")
-    SigV4Auth(Credentials(KEY_ID, secret), service, region).add_auth(request)
+    SigV4Auth(Credentials(KEY_ID, secret, token), service, region).add_auth(request)
     headers = {name.lower(): value for name, value in request.headers.items()}
     return {"host": HOST, **headers}
 
@@ -100,6 +103,15 @@ def test_an_unknown_key_is_told_from_a_wrong_secret() -> None:
     headers["authorization"] = headers["authorization"].replace(KEY_ID, "AKIAOTHER")
     with pytest.raises(ApiError, match="security token") as refusal:
         verify(headers)
+    assert refusal.value.code == "UnrecognizedClientException"
+
+
+@pytest.mark.parametrize("token", [None, "another"])
+def test_temporary_keys_are_refused_without_their_token(token: str | None) -> None:
+    temporary = dataclasses.replace(VERIFIER, session_token="token")
+    temporary.verify("POST", PATH, signed(token="token"), BODY)
+    with pytest.raises(ApiError, match="security token") as refusal:
+        temporary.verify("POST", PATH, signed(token=token), BODY)
     assert refusal.value.code == "UnrecognizedClientException"
 
 
