@@ -255,7 +255,9 @@ def parser() -> argparse.ArgumentParser:
             # `--del` must not delete.
             allow_abbrev=False,
         )
-        added.add_argument("--env", metavar="ENV", help=f"environment, required: one of {environments}")
+        added.add_argument(
+            "--env", metavar="ENV", help=f"environment, required: one of {environments}"
+        )
         added.add_argument(
             "--region", type=_region, help="AWS Region, if the environment's file names none"
         )
