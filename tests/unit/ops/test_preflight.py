@@ -132,7 +132,7 @@ def test_a_log_that_outlived_its_stack_is_in_the_way(account: RecordedAccount) -
 
 
 def test_an_alarm_that_rings_is_reported_before_the_rollout(account: RecordedAccount) -> None:
-    """SageMaker counts the old instances, too: the rollout that fixes the cause would be rolled back."""
+    """SageMaker counts the old instances, too: it would roll back the fix as well."""
     assert verdicts(preflight.check_alarms(account)) == ["ok"]
     cloudwatch = account.client("cloudwatch")
     names = ("Errors", "FirstAudio", "ScaleIn")
