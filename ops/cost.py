@@ -87,7 +87,7 @@ def lines(settings: Settings, region: str | None, usage: Usage) -> list[str]:
     instance = _price(prices["instances"], speech.instance_type)
     try:
         low, high = hourly_instances(settings)
-        how = "on the schedule's average" if speech.schedule else "all week"
+        how = "averaged over the schedule" if speech.schedule else "all week"
     except NotWeeklyError as error:
         low, high = float(speech.instances.minimum), float(speech.instances.maximum)
         how = f"without the schedule, because {error} does not repeat weekly"
