@@ -155,10 +155,10 @@ async def measure(
             "and measure again"
         )
     elif steps[0].errors and not steps[0].first_audio_ms:
-        step = next_step(steps[0].errors[0]) or (
-            f"run `python -m ops smoke --env {account.settings.name}`"
+        smoke = f"run `python -m ops smoke --env {account.settings.name}`"
+        raise OpsError(
+            f"{endpoint_name}: no session could speak\n→ {next_step(steps[0].errors[0]) or smoke}"
         )
-        raise OpsError(f"{endpoint_name}: no session could speak\n→ {step}")
     speaking = speaking_limit(steps, limit_ms)
     if speaking == ladder[-1]:
         print("the last step was within the limits: try a longer --ladder to find the limit")

@@ -142,7 +142,8 @@ def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path.name}: {error}") from error
+        kind = "UTF-8 text" if isinstance(error, UnicodeDecodeError) else "TOML"
+        raise SettingsError(f"{path.name}: is not {kind}: {error}") from error
     if "name" in values:
         raise SettingsError(
             f"{path.name}: name: is not a key; the name of the file is the name of the environment"
