@@ -143,14 +143,14 @@ def _ladder(text: str) -> list[int]:
 
 
 def _text(text: str, *, pattern: str, accepted: str) -> str:
-    """Take a text that matches `pattern`."""
+    """Accept a text that matches `pattern`."""
     if not re.fullmatch(pattern, text):
         raise argparse.ArgumentTypeError(f"{text!r}: must be {accepted}")
     return text
 
 
 def _session(text: str) -> str:
-    """Take a session id that AgentCore accepts."""
+    """Accept a session id of a valid length."""
     try:
         check_session_id(text)
     except ValueError as error:
@@ -218,7 +218,7 @@ examples:
   python -m ops smoke --env dev --wait 3600
   python -m ops cost --env prod
 
-The Region comes from --region, from `region` in the environment's file, or from AWS_REGION.
+The Region comes from --region, from the environment's file, from AWS_REGION or the AWS profile.
 Credentials come from the usual sources of the AWS SDKs. docs/operations.md is the runbook.
 
 exit codes: 0 success; 1 a check found a problem, or AWS returned an error; 2 wrong usage

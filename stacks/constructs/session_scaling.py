@@ -48,7 +48,7 @@ class SessionScaling(Construct):
             ),
             target_value=speech.instances.sessions_per_instance,
             scale_out_cooldown=cdk.Duration.minutes(5),  # about the start of a new instance
-            # A removed instance ends its conversations after 30 s, so scaling in is slow.
+            # A removed instance ends its conversations after 30 s, so removal is slow.
             disable_scale_in=True,
         )
         self._scale_in(target, endpoint_name, speech.instances)
