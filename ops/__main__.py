@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from botocore.exceptions import NoCredentialsError
 
-from ops.aws import AWS_ERRORS, Account, OpsError, UsageError, connect, environment_region, explain
+from ops.aws import AWS_ERRORS, Account, OpsError, UsageError, check_region, connect, explain
 from ops.findings import report
 from stacks.names import QUALIFIER
 from stacks.settings import ENVIRONMENTS, Settings, SettingsError, load
@@ -80,9 +80,9 @@ def _capacity(settings: Settings, arguments: argparse.Namespace) -> int:
 def _cost(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops import cost
 
+    check_region(settings, arguments.region)
     usage = _gather(cost.Usage, arguments)
-    region = environment_region(settings, arguments.region)
-    print("\n".join(cost.lines(settings, region, usage)))
+    print("\n".join(cost.lines(settings, arguments.region or settings.region, usage)))
     return 0
 
 
@@ -143,14 +143,14 @@ def _ladder(text: str) -> list[int]:
 
 
 def _text(text: str, *, pattern: str, accepted: str) -> str:
-    """Take a text that matches `pattern`."""
+    """Accept a text that matches `pattern`."""
     if not re.fullmatch(pattern, text):
         raise argparse.ArgumentTypeError(f"{text!r}: must be {accepted}")
     return text
 
 
 def _session(text: str) -> str:
-    """Take a session id that AgentCore accepts."""
+    """Accept a session id of a valid length."""
     try:
         check_session_id(text)
     except ValueError as error:
@@ -218,7 +218,7 @@ examples:
   python -m ops smoke --env dev --wait 3600
   python -m ops cost --env prod
 
-The Region comes from --region, from `region` in the environment's file, or from AWS_REGION.
+The Region comes from --region, from the environment's file, from AWS_REGION or the AWS profile.
 Credentials come from the usual sources of the AWS SDKs. docs/operations.md is the runbook.
 
 exit codes: 0 success; 1 a check found a problem, or AWS returned an error; 2 wrong usage
@@ -255,7 +255,9 @@ def parser() -> argparse.ArgumentParser:
             # `--del` must not delete.
             allow_abbrev=False,
         )
-        added.add_argument("--env", metavar="ENV", help=f"environment, required: one of {environments}")
+        added.add_argument(
+            "--env", metavar="ENV", help=f"environment, required: one of {environments}"
+        )
         added.add_argument(
             "--region", type=_region, help="AWS Region, if the environment's file names none"
         )
@@ -356,21 +358,21 @@ def parser() -> argparse.ArgumentParser:
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Parse the command line; a mistake ends the process with exit code 2 and one message."""
     root = parser()
-    known = f"choose one of: {', '.join(COMMANDS)}"
+    known = f"Choose one of: {', '.join(COMMANDS)}."
     if not argv:
-        root.error(f"no command; {known}")
+        root.error(f"no command. {known}")
     command = argv[0]
     if command.startswith("-") and command not in ("-h", "--help"):
-        root.error(f"{command!r} is not a command, and the command comes first; {known}")
+        root.error(f"{command!r} is not a command, and the command comes first. {known}")
     if not command.startswith("-") and command not in COMMANDS:
-        root.error(f"unknown command {command!r}{_similar(command, COMMANDS)}; {known}")
+        root.error(f"unknown command {command!r}{_similar(command, COMMANDS)} {known}")
     arguments, unknown = root.parse_known_args(argv)
     chosen: argparse.ArgumentParser = arguments.parser
     if unknown:
         options = sorted(option for option in chosen._option_string_actions if option != "-h")
         chosen.error(
-            f"unknown argument {unknown[0]!r}{_similar(unknown[0], options)}; "
-            f"`{command}` accepts: {', '.join(options)}"
+            f"unknown argument {unknown[0]!r}{_similar(unknown[0], options)} "
+            f"`{command}` accepts: {', '.join(options)}."
         )
     if arguments.env is None:
         chosen.error(f"--env is missing; choose one of: {_environments()}")
@@ -383,7 +385,7 @@ def _environments() -> str:
 
 def _similar(typed: str, choices: Sequence[str]) -> str:
     found = difflib.get_close_matches(typed.partition("=")[0], choices, n=1)
-    return f", did you mean {found[0]!r}?" if found else ""
+    return f"; did you mean {found[0]!r}?" if found else "."
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -50,9 +50,19 @@ class Account:
         self._clients: dict[str, Any] = {}
 
     def client(self, service: str) -> Any:
-        """Return the boto3 client of `service`."""
+        """Return the boto3 client of `service`.
+
+        Raises:
+            UsageError: An environment variable or the AWS profile sets an address that is not one.
+        """
         if service not in self._clients:
-            self._clients[service] = self.session.client(service, config=_CONFIG)
+            try:
+                self._clients[service] = self.session.client(service, config=_CONFIG)
+            except ValueError as error:
+                raise UsageError(
+                    f"{error}; correct AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_<SERVICE>, or "
+                    "endpoint_url in the AWS profile), or remove it"
+                ) from error
         return self._clients[service]
 
     @property
@@ -134,12 +144,8 @@ class Account:
         yield from self.client(service).get_paginator(operation).paginate(**arguments).search(path)
 
 
-def environment_region(settings: Settings, region: str | None = None) -> str | None:
-    """Return the Region of an environment, or None if it is not set anywhere.
-
-    Args:
-        settings: The settings of the environment.
-        region: The Region from the command line, for an environment whose file names none.
+def check_region(settings: Settings, region: str | None) -> None:
+    """Check the Region from the command line, if there is one.
 
     Raises:
         UsageError: `region` contradicts the settings, or AWS has no Region of that name.
@@ -149,26 +155,8 @@ def environment_region(settings: Settings, region: str | None = None) -> str | N
             f"--region {region}: environments/{settings.name}.toml sets the Region "
             f"{settings.region}; leave --region out"
         )
-    # boto3 reads AWS_DEFAULT_REGION and the profile, the other AWS SDKs AWS_REGION.
-    session = boto3.Session(
-        region_name=region or settings.region or os.environ.get("AWS_REGION") or None
-    )
-    name: str | None = session.region_name
-    if name is not None and name not in AGENTCORE_REGIONS and name not in _regions(session):
-        source = "--region" if region else "the Region"
-        raise UsageError(
-            f"{source} {name!r}: AWS has no such Region; AgentCore runs in "
-            f"{', '.join(AGENTCORE_REGIONS)}"
-        )
-    return name
-
-
-def _regions(session: boto3.Session) -> set[str]:
-    return {
-        region
-        for partition in session.get_available_partitions()
-        for region in session.get_available_regions("sts", partition_name=partition)
-    }
+    if region:
+        _check_exists(region, "--region")
 
 
 def connect(settings: Settings, region: str | None = None) -> Account:
@@ -181,13 +169,37 @@ def connect(settings: Settings, region: str | None = None) -> Account:
     Raises:
         UsageError: No Region is set, it contradicts the settings, or AWS has no such Region.
     """
-    name = environment_region(settings, region)
-    if name is None:
+    check_region(settings, region)
+    # Only boto3 ignores AWS_REGION, which the other AWS SDKs read.
+    from_variable = os.environ.get("AWS_REGION") or None
+    session = boto3.Session(region_name=region or settings.region or from_variable)
+    if not session.region_name:
         raise UsageError(
             f"no Region: environments/{settings.name}.toml names none; give --region, such as "
             "--region eu-central-1, or set AWS_REGION"
         )
-    return Account(boto3.Session(region_name=name), settings)
+    if settings.region:
+        source = f"region in environments/{settings.name}.toml"
+    else:
+        source = "AWS_REGION" if from_variable else "AWS_DEFAULT_REGION, or the AWS profile"
+    _check_exists(session.region_name, "--region" if region else source)
+    return Account(session, settings)
+
+
+def _check_exists(region: str, source: str) -> None:
+    if region in AGENTCORE_REGIONS:
+        return
+    session = boto3.Session()
+    known = {
+        name
+        for partition in session.get_available_partitions()
+        for name in session.get_available_regions("sts", partition_name=partition)
+    }
+    if region not in known:
+        raise UsageError(
+            f"{source} {region!r}: AWS has no such Region; AgentCore runs in "
+            f"{', '.join(AGENTCORE_REGIONS)}"
+        )
 
 
 def error_code(error: Exception) -> str:

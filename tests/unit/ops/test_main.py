@@ -60,7 +60,35 @@ def test_without_a_region_nothing_is_guessed(capsys: pytest.CaptureFixture[str])
     assert "--region" in capsys.readouterr().err
 
 
-def test_costs_need_neither_credentials_nor_a_region(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_endpoint_url_that_is_none_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "nonsense")
+    assert main(["preflight", "--env", "dev", "--region", "us-east-1"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: Invalid endpoint: nonsense")
+    assert "AWS_ENDPOINT_URL" in error
+
+
+@pytest.mark.parametrize("variable", ["AWS_REGION", "AWS_DEFAULT_REGION"])
+def test_a_region_that_does_not_exist_is_named_with_its_source(
+    variable: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The commands would wait for an address that does not exist."""
+    monkeypatch.setenv(variable, "eu-centrl-1")
+    assert main(["preflight", "--env", "dev"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {variable}")
+    assert "'eu-centrl-1'" in error
+    assert "eu-central-1" in error
+
+
+def test_costs_need_neither_credentials_nor_a_region(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
     assert main(["cost", "--env", "dev"]) == 0
     assert "ml.c7i.xlarge" in capsys.readouterr().out
 
