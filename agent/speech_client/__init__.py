@@ -1,4 +1,4 @@
-"""Speech from a SageMaker endpoint with the Kokoro container, sentence by sentence.
+"""A client that streams speech, sentence by sentence, from a SageMaker endpoint with Kokoro.
 
     from speech_client import Audio, SpeechEndpoint, SpeechSession
 
@@ -10,9 +10,9 @@
                 play(event.data)  # mono 16-bit little-endian samples at 24 kHz
     await endpoint.close()
 
-A session is one conversation: its stream stays open between sentences, and sentences may be asked
-for before the last one is spoken. `BatchSynthesizer` speaks a text in one request instead. Every
-failure is a `SpeechError`, whose subclass says what failed.
+A session is one conversation. Its stream stays open between sentences, and you can request a
+sentence before the previous one has been spoken. `BatchSynthesizer` speaks a text in one request
+instead. Every failure is a `SpeechError`; the subclass says which component failed.
 """
 
 from speech_client.batch import BatchSynthesizer

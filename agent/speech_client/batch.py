@@ -1,9 +1,10 @@
-"""Whole-reply synthesis through `InvokeEndpoint`: what streaming is measured against."""
+"""Synthesis of a whole reply in one `InvokeEndpoint` request, for comparison with streaming."""
 
 import asyncio
 import io
 import json
 import wave
+from typing import Any
 
 import boto3
 import botocore.config
@@ -14,7 +15,8 @@ from speech_client.errors import (
     SpeechContainerError,
     SpeechError,
     SpeechInputError,
-    refusal,
+    model_error,
+    without_stop,
 )
 
 SAMPLE_RATE_HZ = 24_000
@@ -22,13 +24,13 @@ CONNECT_TIMEOUT_S = 3.0
 
 
 class BatchSynthesizer:
-    """Synthesizes a text in one request. boto3 blocks, so each request takes a thread.
+    """Synthesizes a text in one request. boto3 blocks, so each request occupies one thread.
 
     Args:
         endpoint_name: The SageMaker endpoint's name.
         region: The endpoint's AWS Region.
-        timeout_s: How long a request waits for data before it fails.
-        max_connections: How many connections are kept open for the next requests.
+        timeout_s: Seconds that a request waits for data before it fails.
+        max_connections: Greatest number of connections that stay open for later requests.
     """
 
     def __init__(
@@ -49,12 +51,13 @@ class BatchSynthesizer:
     async def synthesize(self, text: str, *, voice: str, speed: float) -> bytes:
         """Return `text` as mono 16-bit samples at 24 kHz.
 
-        Cancelling leaves the request to finish in its thread, at most until its time-out.
+        Cancelling this coroutine does not stop the request. The request continues in its thread
+        until it completes or times out.
 
         Raises:
-            SpeechInputError: the container refuses the request.
-            SpeechContainerError: the container failed or answered something else than such audio.
-            SpeechConnectionError: SageMaker cannot be reached or refused the caller.
+            SpeechInputError: The container refuses the request.
+            SpeechContainerError: The container failed, or its answer is not such audio.
+            SpeechConnectionError: SageMaker is unreachable or refused the caller.
         """
         return await asyncio.to_thread(self._synthesize, text, voice, speed)
 
@@ -74,51 +77,55 @@ class BatchSynthesizer:
         except botocore.exceptions.ClientError as error:
             raise describe(error) from error
         except (botocore.exceptions.BotoCoreError, OSError) as error:
-            raise SpeechConnectionError(f"SageMaker runtime: {error}") from error
+            raise SpeechConnectionError(
+                f"cannot reach the SageMaker runtime: {error}; check the network, the Region and "
+                "the credentials"
+            ) from error
 
 
 def pcm_of_wav(wav: bytes) -> bytes:
     """Return the samples of a WAV file of mono 16-bit PCM at 24 kHz.
 
-    A streamed file's header cannot know its length, so its size fields are not believed: the `data`
-    chunk, which must be the last, goes to the end of the file (RIFF, Microsoft/IBM 1991).
+    The header of a streamed file is written before the length is known. The function therefore
+    ignores the size fields: the `data` chunk, which must be the last one, extends to the end of the
+    file (RIFF, Microsoft/IBM 1991).
 
     Raises:
-        SpeechContainerError: it is not such a file.
+        SpeechContainerError: `wav` is not such a file.
     """
     try:
         with wave.open(io.BytesIO(wav[:4] + b"\xff" * 4 + wav[8:])) as file:
             channels, sample_bytes, rate_hz, frames, *_ = file.getparams()
             samples: bytes = file.readframes(frames)
     except (wave.Error, EOFError) as error:
-        message = f"speech container: the answer is not a WAV file with audio: {error!r}"
+        message = f"speech container: the answer is not a WAV file that contains audio ({error!r})"
         raise SpeechContainerError(message) from error
     if (channels, sample_bytes, rate_hz) != (1, 2, SAMPLE_RATE_HZ):
         raise SpeechContainerError(
-            f"speech container: the WAV file has {channels} channels of {8 * sample_bytes} bits at "
-            f"{rate_hz} Hz, not mono 16-bit PCM at {SAMPLE_RATE_HZ} Hz"
+            f"speech container: the WAV file in the answer has {channels} channel(s) of "
+            f"{8 * sample_bytes} bits at {rate_hz} Hz; expected mono 16-bit PCM at "
+            f"{SAMPLE_RATE_HZ} Hz"
         )
     return samples[: len(samples) // sample_bytes * sample_bytes]
 
 
 def describe(error: botocore.exceptions.ClientError) -> SpeechError:
-    """Say what an error of `InvokeEndpoint` blames."""
-    details = error.response.get("Error", {})
-    message = f"{details.get('Code')}: {details.get('Message')}"
-    if details.get("Code") == "ModelError":
-        own = _containers_own(error.response)
-        return own or SpeechContainerError(f"speech container: {message}")
-    if details.get("Code") in ("ValidationError", "InputValidationError"):
-        return SpeechInputError(f"SageMaker runtime: {message}")
-    return SpeechConnectionError(f"SageMaker runtime: {message}")
-
-
-def _containers_own(response: dict[str, object]) -> SpeechError | None:
-    """The error in the container's answer, if that is JSON with `code` and `message`."""
-    try:
-        body = json.loads(str(response.get("OriginalMessage")))
-    except ValueError:
-        return None
-    if isinstance(body, dict) and isinstance(body.get("message"), str) and "code" in body:
-        return refusal(str(body["code"]), body["message"])
-    return None
+    """Return the exception of this package for an error of `InvokeEndpoint`."""
+    response: dict[str, Any] = dict(error.response)
+    details = response.get("Error", {})
+    code, message = details.get("Code"), details.get("Message")
+    if code == "ModelError":
+        return model_error(
+            message,
+            status=response.get("OriginalStatusCode"),
+            answer=response.get("OriginalMessage"),
+            log_stream=response.get("LogStreamArn"),
+        )
+    if code in ("ValidationError", "InputValidationError"):
+        return SpeechInputError(
+            f"SageMaker runtime refused the request: {without_stop(message)} ({code}); check the "
+            "endpoint's name and Region"
+        )
+    return SpeechConnectionError(
+        f"SageMaker runtime refused the request: {without_stop(message)} ({code})"
+    )

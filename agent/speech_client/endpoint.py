@@ -1,6 +1,7 @@
-"""A SageMaker endpoint as something to open bidirectional streams on, with AWS's own client."""
+"""Bidirectional streams to a SageMaker endpoint, opened with AWS's own client."""
 
 import asyncio
+import re
 from typing import Any
 
 import botocore.exceptions
@@ -20,34 +21,41 @@ from speech_client.errors import (
     SpeechError,
     SpeechInputError,
     SpeechTimeoutError,
+    model_error,
+    without_stop,
 )
 from speech_client.transport import H2Transport
 
 PORT = 8443
-"""Bidirectional streaming listens here only; on 443 the call hangs without an error."""
+"""The only port for bidirectional streams. On port 443, the call hangs without an error."""
 
 NORMAL_CLOSURE = "1000"
-"""WebSocket close code that SageMaker passes on in `ModelStreamError` (RFC 6455, 7.4.1)."""
+"""WebSocket close code that SageMaker passes on in `ModelStreamError` (RFC 6455, section 7.4.1)."""
+
+
+_UNMODELLED = re.compile(r"status: (\d+) - id: (?:[^\s#]*#)?(.*)", re.DOTALL)
+"""Matches the SDK's message for an error that its service model does not contain."""
 
 
 class SpeechEndpoint:
     """One SageMaker endpoint in one Region.
 
-    Where it is reached follows AWS's standard settings (`AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2`,
-    configuration files); without them it is the Region's public address.
+    The URL follows AWS's standard settings (`AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2` and the
+    configuration files). Without them, it is the Region's public address.
 
-    Credentials come from botocore's chain: the SDK's own finds neither a container's nor an
-    instance's role, which is what an AgentCore runtime has. They are resolved anew for every
-    stream, so they may rotate, and held fixed within one, whose events are signed in a chain that
-    starts with the request's signature.
+    Credentials come from botocore's chain, because the SDK's own chain does not find the role of a
+    container or an instance, which is what an AgentCore runtime has. The credentials are resolved
+    again for every stream, so they may rotate. They stay the same within a stream, because its
+    events are signed in a chain that starts with the signature of the request.
 
     Args:
         name: The endpoint's name.
-        region: Its AWS Region.
-        ca_file: PEM file of the only authorities to trust; None for the system's.
-        connect_timeout_s: For TCP and TLS together.
-        open_timeout_s: From asking for a stream until SageMaker has accepted it.
-        session: A botocore session; None for a new one, configured by the environment.
+        region: The endpoint's AWS Region.
+        ca_file: PEM file of the only certificate authorities to trust; None for the system's.
+        connect_timeout_s: Time limit in seconds for the TCP and TLS handshakes together.
+        open_timeout_s: Time limit in seconds from the request for a stream until SageMaker accepts
+            it.
+        session: A botocore session; None for a new one that the environment configures.
     """
 
     def __init__(
@@ -71,10 +79,12 @@ class SpeechEndpoint:
         """Open a bidirectional stream and return it once SageMaker has accepted it.
 
         Raises:
-            SpeechConnectionError: No credentials, SageMaker unreachable or refusing the caller.
-            SpeechTimeoutError: No answer in time.
+            SpeechConnectionError: There are no credentials, SageMaker is unreachable, or it
+                refuses the caller.
+            SpeechTimeoutError: SageMaker did not accept the stream within `open_timeout_s`.
             SpeechContainerError: SageMaker could not open a WebSocket to the container.
-            SpeechInputError: There is no such endpoint, or it does not stream both ways.
+            SpeechInputError: There is no such endpoint, or it does not support bidirectional
+                streams.
         """
         try:
             async with asyncio.timeout(self._open_timeout_s):
@@ -88,12 +98,13 @@ class SpeechEndpoint:
                     models.InvokeEndpointWithBidirectionalStreamInput(endpoint_name=self.name),
                     plugins=[pin],
                 )
-                # Errors of opening surface here, not at the call.
+                # An error in opening the stream is raised here, not by the call above.
                 _, receiver = await duplex.await_output()
         except TimeoutError as error:
             raise SpeechTimeoutError(
-                f"SageMaker runtime or speech container: endpoint {self.name} opened no stream "
-                f"within {self._open_timeout_s:g} s"
+                f"endpoint {self.name!r} in {self.region} opened no speech stream within "
+                f"{self._open_timeout_s:g} s: SageMaker runtime or speech container is silent; "
+                "check that the endpoint is in service and reachable, then read the container's log"
             ) from error
         except (SmithyError, OSError, botocore.exceptions.BotoCoreError) as error:
             raise describe(error) from error
@@ -129,7 +140,7 @@ class SpeechEndpoint:
 
 
 class SpeechStream:
-    """One open bidirectional stream: payload parts out, payload parts in."""
+    """One open bidirectional stream, which sends and receives payload parts."""
 
     def __init__(
         self,
@@ -142,15 +153,15 @@ class SpeechStream:
         self._sends: set[asyncio.Task[None]] = set()
 
     async def send(self, text: str) -> None:
-        """Send one text frame to the container, waiting while SageMaker accepts no more.
+        """Send one text frame to the container. Wait while SageMaker accepts no more data.
 
-        Cancelling stops the waiting, not the sending.
+        Cancelling this coroutine stops the wait, but the frame is still sent.
 
         Raises:
             SpeechConnectionError: The connection is lost.
         """
-        # Every event's signature covers the one before: two must never be signed at a time, and
-        # one that is signed must be sent.
+        # Each event's signature covers the signature before it. Events must therefore be signed
+        # one at a time, and a signed event must be sent.
         task = asyncio.create_task(self._send(text), name="send speech request")
         self._sends.add(task)
         task.add_done_callback(self._sends.discard)
@@ -165,20 +176,21 @@ class SpeechStream:
                 raise describe(error) from error
 
     async def receive(self) -> models.ResponsePayloadPart | None:
-        """Return the next payload part, None when the container has closed the session.
+        """Return the next payload part, or None after the container has closed the session.
 
-        Cancelling this loses what was half read: the stream is of no use afterwards.
+        Cancelling this coroutine loses a payload part that has been read in part. The stream is
+        unusable afterwards.
 
         Raises:
             SpeechConnectionError: The connection is lost or SageMaker failed.
-            SpeechContainerError: The container failed or its connection was lost.
+            SpeechContainerError: The container failed or lost its connection.
         """
         try:
             while (event := await self._receiver.receive()) is not None:
                 if isinstance(event, models.ResponseStreamEventPayloadPart):
                     return event.value
         except (SmithyError, OSError) as error:
-            # The documentation does not exempt a clean close from being reported as an error.
+            # By the documentation, SageMaker may report a normal close as an error, too.
             if not isinstance(error, models.ModelStreamError) or error.error_code != NORMAL_CLOSURE:
                 raise describe(error) from error
         return None
@@ -186,14 +198,14 @@ class SpeechStream:
     async def close(self) -> None:
         """End the request and close the connection.
 
-        Not before the last audio has arrived: SageMaker takes the end of the request for the end
-        of the session.
+        Call this only after the last audio has arrived, because SageMaker ends the session when the
+        request ends.
         """
         try:
             async with asyncio.timeout(1.0), self._sending:
                 await self._publisher.close()
         except (SmithyError, OSError):
-            pass  # the connection is gone, which is what is wanted
+            pass  # the connection is lost already, so there is nothing to close
         finally:
             for task in self._sends:
                 task.cancel()
@@ -202,20 +214,41 @@ class SpeechStream:
 
 
 def describe(error: Exception) -> SpeechError:
-    """Return what an exception of the SDK, botocore or the transport means."""
+    """Return the exception of this package for one of the SDK, botocore or the transport."""
     match error:
-        case models.ModelStreamError() | models.ModelError():
-            detail = error.message or getattr(error, "original_message", None) or "no reason given"
-            return SpeechContainerError(f"speech container: {detail}")
+        case models.ModelError():
+            return model_error(
+                error.message,
+                status=error.original_status_code,
+                answer=error.original_message,
+                log_stream=error.log_stream_arn,
+            )
+        case models.ModelStreamError():
+            code = f" (WebSocket close code {error.error_code})" if error.error_code else ""
+            reason = error.message or "no reason given"
+            return SpeechContainerError(f"speech container ended the stream: {reason}{code}")
         case models.InputValidationError():
-            return SpeechInputError(f"SageMaker runtime: {error.message}")
+            return SpeechInputError(
+                f"SageMaker runtime refused the request: {without_stop(error.message)}; check the "
+                "endpoint's name and Region"
+            )
         case botocore.exceptions.BotoCoreError():
-            return SpeechConnectionError(f"SageMaker runtime: {error}")
+            return SpeechConnectionError(f"cannot sign for the SageMaker runtime: {error}")
         case models.ServiceError():
             return SpeechConnectionError(
-                f"SageMaker runtime: {type(error).__name__}: {error.message}"
+                f"SageMaker runtime failed: {error.message} ({type(error).__name__})"
             )
     cause: BaseException = error
     while cause.__cause__ is not None:
         cause = cause.__cause__
-    return SpeechConnectionError(f"SageMaker runtime: {str(cause) or type(cause).__name__}")
+    reason = str(cause) or type(cause).__name__
+    if status := _UNMODELLED.search(reason):
+        denied = status[1] in ("401", "403")
+        advice = "; check the credentials and their permissions" if denied else ""
+        return SpeechConnectionError(
+            f"SageMaker runtime refused the request: HTTP {status[1]}, {status[2]}{advice}"
+        )
+    return SpeechConnectionError(
+        f"connection to the SageMaker runtime failed: {reason}; check the network, the Region and "
+        "the endpoint's name"
+    )

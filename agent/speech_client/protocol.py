@@ -1,11 +1,11 @@
-"""Speech protocol 1, the client's side, without I/O.
+"""The client's side of speech protocol 1, without I/O.
 
-Messages to the container are JSON objects in text frames. From the container, control is JSON in
-text frames and audio is binary frames. Within a session requests are answered in order and their
-frames do not interleave, so audio belongs to the last `synthesis_start`.
+Messages to the container are JSON objects in text frames. The container sends control messages as
+JSON in text frames and audio in binary frames. Within a session, it answers requests in order and
+does not interleave their frames. Audio therefore belongs to the last `synthesis_start`.
 
-SageMaker carries one WebSocket frame as one or more payload parts, each with an optional
-`DataType` (`UTF8` or `BINARY`) and `CompletionState` (`PARTIAL` or `COMPLETE`):
+SageMaker carries one WebSocket frame as one or more payload parts. Each payload part has an
+optional `DataType` (`UTF8` or `BINARY`) and `CompletionState` (`PARTIAL` or `COMPLETE`):
 https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html
 """
 
@@ -17,32 +17,32 @@ from typing import Annotated, Literal, TypedDict, Unpack
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 MAX_FRAME_BYTES = 1 << 20
-"""A fragmented frame longer than this is dropped: the container sends at most 16 KiB a frame."""
+"""Longer fragmented frames are dropped. The container sends at most 16 KiB in a frame."""
 
 
 class SpeakSettings(TypedDict, total=False):
-    """How a text is spoken; the container's default applies to what is absent or None."""
+    """How a text is spoken. The container's default applies to a key that is absent or None."""
 
     voice: str | None
-    """A voice's name, or a mix such as `af_bella(2)+af_sky(1)`."""
+    """The name of a voice, or a mix such as `af_bella(2)+af_sky(1)`."""
 
     speed: float | None
-    """0.5 to 2; 1 is the voice's own pace."""
+    """A factor from 0.5 to 2; 1 is the voice's own pace."""
 
     granularity: Literal["window", "sentence"] | None
-    """In what audio is synthesized and sent: windows inside a sentence, or sentences."""
+    """The unit in which audio is synthesized and sent: windows inside a sentence, or sentences."""
 
     timestamps: bool
-    """Whether `Timing` events say when each word is heard."""
+    """Whether the container sends `Timing` events, which give the time of each word."""
 
 
 class _Event(BaseModel):
-    # A newer container may say more than this client knows.
+    # A newer container may send fields that this client does not know.
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 class SynthesisStart(_Event):
-    """The container begins to speak a request; the audio that follows belongs to it."""
+    """The container begins to speak a request. The audio that follows belongs to this request."""
 
     type: Literal["synthesis_start"]
     request_id: str
@@ -53,7 +53,7 @@ class SynthesisStart(_Event):
 
 
 class Word(_Event):
-    """A word, with its punctuation, and when it is heard in the audio of its request."""
+    """A word with its punctuation, and its times in the audio of its request, in seconds."""
 
     text: str
     start_s: float
@@ -61,7 +61,7 @@ class Word(_Event):
 
 
 class Timing(_Event):
-    """The words in the audio that follows, up to the request's next `Timing`."""
+    """The words that the following audio speaks, up to the next `Timing` of the request."""
 
     type: Literal["timing"]
     request_id: str
@@ -69,7 +69,7 @@ class Timing(_Event):
 
 
 class SynthesisComplete(_Event):
-    """A request is fully spoken. All times are the container's, in seconds."""
+    """A request has been spoken completely. All times are in seconds, by the container's clock."""
 
     type: Literal["synthesis_complete"]
     request_id: str
@@ -80,7 +80,7 @@ class SynthesisComplete(_Event):
 
 
 class Cancelled(_Event):
-    """A request was stopped or dropped after `sent_duration_s` seconds of its audio."""
+    """A request was stopped or dropped. `sent_duration_s` seconds of its audio had been sent."""
 
     type: Literal["cancelled"]
     request_id: str
@@ -88,9 +88,9 @@ class Cancelled(_Event):
 
 
 class RequestError(_Event):
-    """The container refuses or fails one request; `request_id` is null if it could not tell which.
+    """The container refuses a request, or fails to speak it. The session stays open.
 
-    The session goes on.
+    `request_id` is None if the container could not identify the request.
     """
 
     type: Literal["error"]
@@ -100,7 +100,10 @@ class RequestError(_Event):
 
 
 class GoingAway(_Event):
-    """The session ends in `deadline_s` seconds: finish what is in flight, speak the rest anew."""
+    """The session ends in `deadline_s` seconds.
+
+    Let the requests in flight finish, and send new requests in another session.
+    """
 
     type: Literal["going_away"]
     reason: str
@@ -109,7 +112,7 @@ class GoingAway(_Event):
 
 @dataclass(frozen=True)
 class Audio:
-    """Audio of one request: whole samples, in the format its `SynthesisStart` named."""
+    """Audio of one request: whole samples in the format that its `SynthesisStart` states."""
 
     request_id: str
     data: bytes
@@ -117,7 +120,7 @@ class Audio:
 
 @dataclass(frozen=True)
 class Unrecognized:
-    """A frame that says nothing this client understands; `reason` is for the log."""
+    """A frame that this client does not understand; `reason` is for the log."""
 
     reason: str
 
@@ -129,10 +132,10 @@ _CONTROL: TypeAdapter[Control] = TypeAdapter(Annotated[Control, Field(discrimina
 
 
 class SpeechProtocol:
-    """One session's state: what was asked for, what is being spoken, what is still to come.
+    """The state of one session: the requests in flight, and the request that is being spoken.
 
-    Call `speak`, `cancel` and `close` for the messages to send, and `receive` with every payload
-    part that arrives, in order.
+    `speak`, `cancel` and `close` return the messages to send. Pass every payload part that arrives
+    to `receive`, in order.
     """
 
     def __init__(self) -> None:
@@ -143,27 +146,34 @@ class SpeechProtocol:
 
     @property
     def in_flight(self) -> Iterable[str]:
-        """Ids of the requests not yet completed, cancelled or refused, oldest first."""
+        """Ids of the requests that are not completed, cancelled or refused, oldest first."""
         return tuple(self._in_flight)
 
     def speak(self, text: str, request_id: str, **settings: Unpack[SpeakSettings]) -> str:
-        """Return the message that asks for `text` to be spoken.
+        """Return the message that requests speech for `text`.
 
         Args:
             text: What to say.
-            request_id: Names the request in every event about it; unique among those in flight.
+            request_id: Identifies the request in its events. It must be unique among the requests
+                in flight.
             **settings: How to say it.
 
         Raises:
-            ValueError: The text is blank or the id is in flight already.
-            TypeError: `settings` holds a name that is not one of `SpeakSettings`.
+            ValueError: The text is blank, or a request with this id is in flight.
+            TypeError: `settings` contains a key that is not in `SpeakSettings`.
         """
         if unknown := settings.keys() - SpeakSettings.__annotations__.keys():
-            raise TypeError(f"speak takes no {', '.join(sorted(unknown))}")
+            known = ", ".join(SpeakSettings.__annotations__)
+            raise TypeError(
+                f"speak: unknown {', '.join(sorted(unknown))}; the settings are {known}"
+            )
         if not text.strip():
-            raise ValueError("text: is blank, there is nothing to speak")
+            raise ValueError(f"text: {text!r} is blank; pass text that can be spoken")
         if request_id in self._in_flight:
-            raise ValueError(f"request_id: {request_id!r} is in flight already")
+            raise ValueError(
+                f"request_id: {request_id!r} is in flight already; pass an id that is unique among "
+                "the requests in flight"
+            )
         message: dict[str, object] = {"type": "speak", "text": text, "request_id": request_id}
         chosen = {k: v for k, v in settings.items() if v is not None and v is not False}
         built = _json(message | chosen)
@@ -171,7 +181,7 @@ class SpeechProtocol:
         return built
 
     def cancel(self, request_id: str | None = None) -> str:
-        """Return the message that stops one request, or all of them."""
+        """Return the message that stops one request, or all requests if `request_id` is None."""
         message: dict[str, object] = {"type": "cancel"}
         if request_id is not None:
             message["request_id"] = request_id
@@ -184,13 +194,15 @@ class SpeechProtocol:
     def receive(
         self, data: bytes, data_type: str | None = None, completion_state: str | None = None
     ) -> Event | None:
-        """Take one payload part and return the event it completes, None if more must come.
+        """Take one payload part and return the event that it completes.
+
+        Returns None if the frame is not complete yet.
 
         Args:
-            data: The part's bytes.
-            data_type: Its `DataType`, `UTF8` or `BINARY`. When absent, the frame is control only
-                if it is a JSON object of a known `type`, and audio otherwise.
-            completion_state: Its `CompletionState`; anything but `PARTIAL` ends the frame.
+            data: The bytes of the payload part.
+            data_type: Its `DataType`, `UTF8` or `BINARY`. If it is absent, the frame is a control
+                message if it is a JSON object of a known `type`, and audio otherwise.
+            completion_state: Its `CompletionState`. Any value except `PARTIAL` ends the frame.
         """
         if completion_state == "PARTIAL" or self._fragments:
             if not self._fragments:
@@ -216,7 +228,7 @@ class SpeechProtocol:
             event = _CONTROL.validate_json(data)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            if not (is_typed or first["loc"]):  # an object of a known type would be named here
+            if not (is_typed or first["loc"]):  # `loc` begins with the type if that is known
                 return self._receive_audio(data)
             where = ".".join(map(str, first["loc"])) or "frame"
             return Unrecognized(f"{where}: {first['msg']}")

@@ -1,4 +1,4 @@
-"""A conversation's speech: sentences in, audio out, over one stream as long as it lasts."""
+"""The speech of one conversation, which sends sentences and receives audio over one stream."""
 
 import asyncio
 import logging
@@ -28,11 +28,11 @@ from speech_client.protocol import (
 logger = logging.getLogger(__name__)
 
 MAX_STREAM_AGE_S = 1500.0
-"""No request starts on an older stream: SageMaker ends a session after 30 minutes."""
+"""Seconds after which a stream takes no new request. SageMaker ends a session after 30 minutes."""
 
 SILENCE_TIMEOUT_S = 15.0
 MAX_WAITING_EVENTS = 64
-"""What one utterance may hold for a slow reader before the stream has to wait (1 MiB)."""
+"""Most events that an utterance buffers for a slow reader before the stream waits (1 MiB)."""
 
 _CLOSE_TIMEOUT_S = 2.0
 
@@ -40,17 +40,19 @@ type UtteranceEvent = SynthesisStart | Timing | Audio | SynthesisComplete | Canc
 
 
 class Utterance:
-    """One request's events, in order: iterate it.
+    """The events of one request. Iterate over it to get them in order.
 
-    `SynthesisStart`, `Audio`… (each text segment after its `Timing`, if that was asked for), then
-    `SynthesisComplete` or `Cancelled`. The audio is all there only if the iteration reached
-    `SynthesisComplete`; anything else ends it with an exception.
+    The events are `SynthesisStart`, then any number of `Audio`, then `SynthesisComplete` or
+    `Cancelled`. If the request has `timestamps`, a `Timing` precedes the audio of each text
+    segment. The audio is complete only if the iteration reaches `SynthesisComplete`. The iteration
+    ends with an exception if the request fails.
 
     Raises (while iterating):
-        SpeechInputError: The container refuses the request; the session goes on.
-        SpeechContainerError: The container failed, or ended the session before it was done.
+        SpeechInputError: The container refuses the request. The session stays open.
+        SpeechContainerError: The container failed, or ended the session before the request was
+            complete.
         SpeechConnectionError: The connection was lost.
-        SpeechTimeoutError: Nothing at all came over the stream for the time-out.
+        SpeechTimeoutError: Nothing arrived over the stream for the silence time-out.
     """
 
     def __init__(
@@ -76,19 +78,20 @@ class Utterance:
                 async with asyncio.timeout_at(last_sign + self._silence_timeout_s):
                     event = await self._events.get()
             except TimeoutError:
-                # While other requests are being answered this one is only waiting its turn.
+                # Data for another request arrived, so this request is only waiting for its turn.
                 if self._connection.heard_at > last_sign:
                     continue
                 raise SpeechTimeoutError(
-                    "SageMaker runtime or speech container: silent for "
-                    f"{self._silence_timeout_s:g} s"
+                    "SageMaker runtime or speech container sent nothing for "
+                    f"{self._silence_timeout_s:g} s while the audio of request "
+                    f"{self.request_id!r} was due; read the container's log, then check the network"
                 ) from None
             if event is not None:
                 return event
         raise self._error or StopAsyncIteration
 
     def discard(self) -> None:
-        """Drop what has come and what will come: nobody reads this any more."""
+        """Drop all events, buffered and future, because nothing reads them any more."""
         self._discarded = True
         while not self._events.empty():
             self._events.get_nowait()
@@ -101,25 +104,26 @@ class Utterance:
         self._ended = True
         self._error = error
         if self._events.empty():
-            self._events.put_nowait(None)  # for a reader that waits
+            self._events.put_nowait(None)  # wakes a reader that waits
 
 
 class SpeechSession:
-    """Speaks one conversation's sentences.
+    """Speaks the sentences of one conversation.
 
-    The stream is opened by `open`, or by the first `speak`. It stays open between sentences and
-    turns. It is replaced, between two sentences, when the container is going away, when it has
-    grown too old, and after a loss; what was in flight finishes on the old one if that lives.
+    `open` or the first `speak` opens the stream. It stays open between sentences and turns. The
+    session replaces the stream between two sentences when the container is going away, when the
+    stream is too old, and after the connection was lost. Requests in flight finish on the old
+    stream if it still works.
 
-    Read utterances in the order they were asked for: a stream whose first utterance nobody reads
-    comes to rest when its buffers are full.
+    Read the utterances in the order in which you requested them. If nothing reads the first
+    utterance, the stream stops when its buffers are full.
 
     Args:
-        endpoint: Where to speak. The session does not close it.
-        silence_timeout_s: How long an utterance waits for any sign of life.
+        endpoint: The endpoint that speaks. The session does not close it.
+        silence_timeout_s: Seconds that an utterance waits while nothing arrives over the stream.
 
     Attributes:
-        streams_opened: How many streams this session has opened so far.
+        streams_opened: Number of streams that this session has opened so far.
     """
 
     def __init__(
@@ -135,29 +139,31 @@ class SpeechSession:
         self._closed = False
 
     async def open(self) -> None:
-        """Make sure that a stream is open; returns at once if one is.
+        """Open a stream if none is open.
 
         Raises:
-            SpeechError: As `SpeechEndpoint.open_stream` says.
+            SpeechError: Opening failed, as `SpeechEndpoint.open_stream` describes.
         """
         await self._get_connection()
 
     async def speak(
         self, text: str, request_id: str, **settings: Unpack[SpeakSettings]
     ) -> Utterance:
-        """Ask for `text` to be spoken after what was asked for before; does not wait for audio.
+        """Request speech for `text`, to follow the earlier requests. Does not wait for audio.
 
         Args:
             text: What to say.
-            request_id: Names the request in every event about it; unique among those in flight.
+            request_id: Identifies the request in its events. It must be unique among the requests
+                in flight.
             **settings: How to say it; see `SpeakSettings`.
 
         Returns:
-            The utterance to iterate.
+            The utterance to iterate over.
 
         Raises:
-            SpeechInputError: The text is blank or the id is in flight.
-            SpeechError: As `SpeechEndpoint.open_stream` does, or the connection is lost.
+            SpeechInputError: The text is blank, or a request with this id is in flight.
+            SpeechError: Opening a stream failed, as `SpeechEndpoint.open_stream` describes, or the
+                connection was lost.
         """
         connection = await self._get_connection()
         try:
@@ -169,26 +175,27 @@ class SpeechSession:
         try:
             await connection.stream.send(message)
         except BaseException:
-            utterance.discard()  # nobody will read it, and it must not hold up the stream
+            utterance.discard()  # nothing will read it, and it must not block the stream
             raise
         return utterance
 
     async def cancel(self) -> None:
-        """Stop what is being spoken and drop what is queued.
+        """Stop the request that is being spoken and drop the queued requests.
 
-        Every utterance in flight ends with `Cancelled`, or with `SynthesisComplete` if that was
-        on its way. Where none is, the container learns that what it sent is played no more: it
-        schedules by what its listeners have left to play. A lost connection is no error here:
-        there is nothing left to stop.
+        Every utterance in flight ends with `Cancelled`, or with `SynthesisComplete` if that event
+        was on its way. The message is sent even if no utterance is in flight. It tells the
+        container that the listener no longer plays the audio received so far; the container
+        schedules by how much audio each listener has left to play. A lost connection is not an
+        error here, because there is nothing left to stop.
         """
         for connection in list(self._connections):
             try:
                 await connection.stream.send(connection.protocol.cancel())
             except SpeechError as error:
-                logger.info("cancel: %s", error)
+                logger.info("the cancel message was not sent: %s", error)
 
     async def close(self) -> None:
-        """Close the session and its streams; utterances in flight end, unfinished."""
+        """Close the session and its streams. Utterances in flight end unfinished."""
         self._closed = True
         async with self._opening:
             self._connection = None
@@ -204,7 +211,7 @@ class SpeechSession:
     async def _get_connection(self) -> "_Connection":
         async with self._opening:
             if self._closed:
-                raise SpeechInputError("the speech session is closed")
+                raise SpeechInputError("the speech session is closed; create a new SpeechSession")
             if self._connection is not None and self._connection.takes_requests:
                 return self._connection
             if self._connection is not None:
@@ -218,7 +225,7 @@ class SpeechSession:
 
     def _retire(self, connection: "_Connection") -> None:
         async def finish() -> None:
-            # The request's side stays open until the last audio is here.
+            # The request side stays open until the last audio has arrived.
             await connection.finished()
             await connection.close()
             self._connections.discard(connection)
@@ -229,7 +236,7 @@ class SpeechSession:
 
 
 class _Connection:
-    """A stream in use: its protocol state, its utterances, and the task that reads it."""
+    """A stream in use, with its protocol state, its utterances and the task that reads it."""
 
     def __init__(self, stream: SpeechStream) -> None:
         self.protocol = SpeechProtocol()
@@ -262,7 +269,7 @@ class _Connection:
 
     async def _close(self) -> None:
         try:
-            # The container answers by closing its WebSocket, which ends our reading.
+            # The container answers by closing its WebSocket, which ends the reading task.
             async with asyncio.timeout(_CLOSE_TIMEOUT_S):
                 if not self._reader.done():
                     await self.stream.send(self.protocol.close())
@@ -270,14 +277,16 @@ class _Connection:
                         utterance.discard()
                     await asyncio.shield(self._reader)
         except (SpeechError, TimeoutError) as error:
-            logger.info("closing a speech stream: %s", error or type(error).__name__)
+            logger.info("a speech stream did not close cleanly: %s", error or type(error).__name__)
         finally:
             self._reader.cancel()
             await asyncio.gather(self._reader, return_exceptions=True)
             await self.stream.close()
 
     async def _read(self) -> None:
-        error: SpeechError = SpeechContainerError("speech container: closed the session")
+        error: SpeechError = SpeechContainerError(
+            "speech container closed the session; read the container's log"
+        )
         try:
             while (part := await self.stream.receive()) is not None:
                 self.heard_at = asyncio.get_running_loop().time()
@@ -290,7 +299,7 @@ class _Connection:
             error = lost
         finally:
             if self.utterances:
-                logger.warning("%s with %d utterances in flight", error, len(self.utterances))
+                logger.warning("%s (%d utterances were in flight)", error, len(self.utterances))
             for utterance in self.utterances.values():
                 utterance._end(error)
             self.utterances.clear()

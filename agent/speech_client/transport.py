@@ -1,11 +1,12 @@
 """A duplex HTTP/2 transport for AWS's generated Python clients.
 
-The SDK's default transport cannot stream both ways at once. Its other one, on the AWS Common
-Runtime, leaves TCP_NODELAY off, takes no CA file and reports a lost connection as a clean end of
-the stream. This one, on the sans-I/O `h2`, does none of that and also speaks HTTP/2 without TLS.
+The SDK's default transport cannot stream in both directions at once. The SDK's other transport,
+which uses the AWS Common Runtime, leaves TCP_NODELAY off, accepts no CA file and reports a lost
+connection as a clean end of the stream. This transport uses the sans-I/O library `h2`. It has none
+of these limitations and also supports HTTP/2 without TLS.
 
-Every request has a connection of its own. A bidirectional stream lasts for a conversation, so
-there is nothing to gain from sharing, and a lost connection can only ever mean one stream.
+Every request has its own connection. A bidirectional stream lasts for a whole conversation, so
+sharing a connection would bring no benefit. A lost connection affects only one stream.
 """
 
 import asyncio
@@ -29,24 +30,25 @@ from smithy_http.interfaces import HTTPRequestConfiguration
 
 READ_BYTES = 65_536
 RECEIVE_WINDOW_BYTES = 1 << 20
-"""How much of a response may wait unread; then the peer has to wait (22 s of 24 kHz speech)."""
+"""Unread bytes of a response after which the peer must wait (22 s of 24 kHz speech)."""
 
 CLOSE_TIMEOUT_S = 1.0
 _NOT_IN_HTTP2 = {"host", "connection", "transfer-encoding", "keep-alive", "upgrade"}
 
 
 class ConnectionLostError(ConnectionError):
-    """The connection ended before the response did."""
+    """The connection ended before the response was complete."""
 
 
 class H2Transport:
-    """Sends requests of smithy clients over HTTP/2, request and response streaming at once.
+    """Sends the requests of smithy clients over HTTP/2. Request and response stream concurrently.
 
-    `https` destinations need ALPN `h2`; `http` ones are spoken to with prior knowledge.
+    An `https` destination must negotiate `h2` by ALPN. For an `http` destination, the transport
+    uses HTTP/2 with prior knowledge.
 
     Args:
-        ca_file: PEM file of the only authorities to trust; None for the system's.
-        connect_timeout_s: For TCP and TLS together.
+        ca_file: PEM file of the only certificate authorities to trust; None for the system's.
+        connect_timeout_s: Time limit in seconds for the TCP and TLS handshakes together.
     """
 
     TIMEOUT_EXCEPTIONS = (TimeoutError,)
@@ -59,21 +61,21 @@ class H2Transport:
         self._exchanges: set[_Exchange] = set()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        # Clients copy their configuration for every call; they all mean this transport.
+        # Clients copy their configuration for every call, and all copies share this transport.
         return self
 
     async def send(
         self, request: HTTPRequest, *, request_config: HTTPRequestConfiguration | None = None
     ) -> HTTPResponse:
-        """Send a request and return its response as soon as the headers are there.
+        """Send a request and return its response as soon as the headers have arrived.
 
-        The request's body goes on being sent, and the connection stays open, until the
+        The transport continues to send the request's body, and keeps the connection open, until the
         response's body is closed.
 
         Raises:
-            TimeoutError: No connection within the time-out.
-            ConnectionLostError: The connection ended before the headers came.
-            OSError: The connection was refused or TLS failed.
+            TimeoutError: There was no connection within the time-out.
+            ConnectionLostError: The connection ended before the headers arrived.
+            OSError: The connection was refused, or TLS failed.
         """
         exchange = await self._connect(request)
         try:
@@ -83,7 +85,7 @@ class H2Transport:
             raise
 
     async def close(self) -> None:
-        """Close all connections; what was streaming raises `ConnectionLostError`."""
+        """Close all connections. Responses in progress raise `ConnectionLostError`."""
         await asyncio.gather(*(exchange.close() for exchange in list(self._exchanges)))
 
     async def _connect(self, request: HTTPRequest) -> "_Exchange":
@@ -100,19 +102,21 @@ class H2Transport:
             raise TimeoutError(
                 f"{destination.netloc}: no connection within {self._connect_timeout_s:g} s"
             ) from None
-        # A sentence is a small write followed by silence: it must not wait for the last one's
-        # acknowledgement (45 ms instead of 1 ms a round trip on loopback).
+        # A sentence is a small write followed by a pause. It must not wait until the previous write
+        # is acknowledged (a round trip on loopback takes 45 ms instead of 1 ms).
         writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         exchange = _Exchange(reader, writer, forget=self._exchanges.discard)
         self._exchanges.add(exchange)
         if secure and writer.get_extra_info("ssl_object").selected_alpn_protocol() != "h2":
             await exchange.close()
-            raise ConnectionError(f"{destination.host} does not speak HTTP/2")
+            raise ConnectionError(
+                f"{destination.netloc} does not support HTTP/2, which bidirectional streams need"
+            )
         return exchange
 
 
 class _Exchange:
-    """One connection with one request and its response; the response's body as a byte stream."""
+    """One connection with one request and its response. It is also the body of the response."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, forget: Any):
         self._reader = reader
@@ -133,7 +137,7 @@ class _Exchange:
             asyncio.get_running_loop().create_future()
         )
         self._received = bytearray()  # bounded by the receive window
-        self._changed = asyncio.Event()  # something in _received, or the end
+        self._changed = asyncio.Event()  # data in _received, or the end of the response
         self._ended = False
         self._error: Exception | None = None
         self._window_opened = asyncio.Event()
@@ -141,7 +145,7 @@ class _Exchange:
         self._closed = False
 
     async def start(self, request: HTTPRequest) -> HTTPResponse:
-        """Send the request's headers and start on its body; return at the response's headers."""
+        """Send the headers, begin to send the body, and return once the response begins."""
         destination = request.destination
         path = (destination.path or "/") + (f"?{destination.query}" if destination.query else "")
         headers = [
@@ -172,13 +176,15 @@ class _Exchange:
                 fields.set_field(Field(name=name, values=[value]))
         return HTTPResponse(status=status, fields=fields, body=self)
 
-    # The response's body, as the SDK reads it.
+    # The interface through which the SDK reads the response's body.
 
     async def read(self, size: int = -1) -> bytes:
-        """Return `size` bytes of the body, fewer only at its end; all of it if negative.
+        """Return the next `size` bytes of the body, or fewer at its end.
+
+        A negative `size` returns the whole rest of the body.
 
         Raises:
-            ConnectionLostError: The connection ended before the body did.
+            ConnectionLostError: The connection ended before the body was complete.
         """
         result = bytearray()
         while size < 0 or len(result) < size:
@@ -197,7 +203,7 @@ class _Exchange:
         return bytes(result)
 
     async def close(self) -> None:
-        """End the exchange: both tasks and the connection are gone when this returns."""
+        """End the exchange. Both tasks and the connection have ended when this returns."""
         if self._closed:
             return
         self._closed = True
@@ -211,12 +217,12 @@ class _Exchange:
                     self._h2.reset_stream(self._stream_id, h2.errors.ErrorCodes.CANCEL)
                 self._h2.close_connection()
                 self._write()
-            self._fail(ConnectionLostError("the stream was closed here"))
+            self._fail(ConnectionLostError("this client closed the stream"))
         self._writer.close()
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT_S):
                 await self._writer.wait_closed()
-        except OSError:  # TimeoutError is one; either way the socket is to go
+        except OSError:  # includes TimeoutError
             self._writer.transport.abort()
 
     def _acknowledge(self, size: int) -> None:
@@ -230,17 +236,17 @@ class _Exchange:
             self._writer.write(data)
 
     def _fail(self, error: Exception) -> None:
-        """Note that nothing more will come; a body that has ended already stays whole."""
+        """Record that no more data will arrive. A body that is complete stays readable."""
         if not self._headers.done():
             self._headers.set_exception(error)
-            self._headers.exception()  # whoever waited may be gone: that is no news
+            self._headers.exception()  # marks it as retrieved, in case nothing awaits it
         if not self._ended and self._error is None:
             self._error = error
         self._changed.set()
         self._window_opened.set()
 
     async def _receive(self) -> None:
-        error = ConnectionLostError("the connection was closed by the peer")
+        error = ConnectionLostError("the peer closed the connection")
         try:
             while data := await self._reader.read(READ_BYTES):
                 for event in self._h2.receive_data(data):
@@ -249,7 +255,7 @@ class _Exchange:
         except (OSError, h2.exceptions.ProtocolError) as cause:
             error = ConnectionLostError(f"the connection failed: {cause or type(cause).__name__}")
         self._fail(error)
-        # What is left of the request has nowhere to go.
+        # The rest of the request can no longer be sent.
         self._tasks[1].cancel()
 
     def _handle(self, event: h2.events.Event) -> None:
@@ -261,15 +267,23 @@ class _Exchange:
                 data = event.data or b""
                 self._received += data
                 self._changed.set()
-                # Padding takes up window too, and nobody reads it.
+                # Padding occupies the window, too, but is never read.
                 self._acknowledge((event.flow_controlled_length or 0) - len(data))
             case h2.events.StreamEnded():
                 self._ended = True
                 self._changed.set()
             case h2.events.StreamReset():
-                self._fail(ConnectionLostError(f"the peer reset the stream ({event.error_code})"))
+                self._fail(
+                    ConnectionLostError(
+                        f"the peer reset the stream (HTTP/2 error code {event.error_code})"
+                    )
+                )
             case h2.events.ConnectionTerminated():
-                self._fail(ConnectionLostError(f"the peer is going away ({event.error_code})"))
+                self._fail(
+                    ConnectionLostError(
+                        f"the peer is going away (HTTP/2 error code {event.error_code})"
+                    )
+                )
             case h2.events.WindowUpdated() | h2.events.RemoteSettingsChanged():
                 self._window_opened.set()
 
@@ -286,8 +300,8 @@ class _Exchange:
         except (OSError, h2.exceptions.ProtocolError) as cause:
             self._fail(ConnectionLostError(f"sending failed: {cause or type(cause).__name__}"))
         finally:
-            # The SDK writes its events into a bounded buffer: once nobody empties it, a writer
-            # must be told, not left waiting for room.
+            # The SDK writes its events into a bounded buffer. Closing the buffer raises an error in
+            # a writer that waits for room; otherwise it would wait for ever.
             if isinstance(body, AsyncBytesProvider):
                 await body.close(flush=False)
 

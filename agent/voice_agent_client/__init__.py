@@ -1,4 +1,4 @@
-"""A typed client of the voice agent, over a WebSocket or over server-sent events.
+"""A typed client for the voice agent, over a WebSocket or server-sent events.
 
     from voice_agent_client import AgentConnection, Audio, TextDelta
 
@@ -8,11 +8,11 @@
                 case TextDelta(text=text):
                     print(text, end="", flush=True)
                 case Audio(data=data):
-                    play(data)  # mono 16-bit little-endian samples, while the agent still writes
+                    play(data)  # mono 16-bit little-endian samples at 24 kHz
 
-The address is an agent's `http://host:port`, a presigned `wss://…`, or `AgentCore(arn)`. A
-connection is one conversation; `ask_ws` and `ask_sse` ask a single prompt. Every failure of the
-agent is an `AgentError`.
+The address is the URL of an agent (`http://host:port`), a presigned URL (`wss://…`) or
+`AgentCore(arn)`. A connection is one conversation. `ask_ws` and `ask_sse` send a single prompt.
+Every failure of the agent is an `AgentError`.
 """
 
 from voice_agent_client.addresses import Address, AgentCore

@@ -1,4 +1,4 @@
-"""Where an agent is reached, and how requests to it are authorized."""
+"""The addresses of agents, and the authorization of requests to them."""
 
 import ipaddress
 import ssl
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 SESSION_HEADER = "X-Amzn-Bedrock-AgentCore-Runtime-Session-Id"
 MAX_PRESIGNED_S = 300
-"""AgentCore developer guide, "Get started with bidirectional streaming using WebSocket"."""
+"""The longest validity of a presigned URL, in seconds.
+
+Source: AgentCore developer guide, "Get started with bidirectional streaming using WebSocket".
+"""
 
 NAME = "AgentCore"
 _SERVICE = "bedrock-agentcore"
@@ -25,10 +28,10 @@ class Request:
     """The request that opens a connection.
 
     Attributes:
-        name: Who is asked, for error messages.
-        url: With its scheme; `ws` or `wss` for a WebSocket.
-        headers: What authorizes the request.
-        tls: Which authorities to trust; None for the library's default.
+        name: The name of the agent, for error messages.
+        url: The URL; its scheme is `ws` or `wss` for a WebSocket.
+        headers: The headers that authorize the request.
+        tls: The certificate authorities to trust; None for the library's default.
     """
 
     name: str
@@ -38,7 +41,7 @@ class Request:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the host is this machine, where no proxy leads."""
+        """Whether the host is this machine, which is reached without a proxy."""
         host = urlsplit(self.url).hostname or ""
         try:
             return ipaddress.ip_address(host).is_loopback
@@ -47,22 +50,23 @@ class Request:
 
 
 class AgentCore:
-    """An agent on AgentCore Runtime. One address is one session there: one conversation.
+    """The address of an agent on AgentCore Runtime.
 
-    Requests are signed with SigV4 (the `aws` extra installs what that needs), unless there is a
-    `token`.
+    One address is one session on AgentCore, which is one conversation. Requests are signed with
+    SigV4 unless there is a `token`. The extra `aws` installs the packages that sign.
 
     Args:
-        arn: The runtime's ARN; its Region is the one that is asked.
+        arn: The runtime's ARN, which also determines the Region.
         qualifier: The name of one of the runtime's endpoints.
-        session_id: 33 to 256 characters; None for a new one.
+        session_id: The session's id, 33 to 256 characters; None for a new session.
         token: A bearer token, for a runtime with JWT authorization.
-        endpoint_url: Where AgentCore is; None for the Region's public address.
-        ca_file: PEM file of the only authorities to trust; None for the library's default.
-        session: A botocore session whose credentials sign; None for the usual sources.
+        endpoint_url: The URL of AgentCore; None for the Region's public address.
+        ca_file: PEM file of the only certificate authorities to trust; None for the library's
+            default.
+        session: A botocore session with the credentials that sign; None for the usual sources.
 
     Raises:
-        ValueError: The ARN or the session id is not one.
+        ValueError: The ARN or the session id is invalid.
     """
 
     def __init__(
@@ -77,7 +81,10 @@ class AgentCore:
         session: "botocore.session.Session | None" = None,
     ) -> None:
         if arn.count(":") < 5:
-            raise ValueError(f"arn {arn!r}: must be arn:aws:bedrock-agentcore:REGION:ACCOUNT:…")
+            raise ValueError(
+                f"arn {arn!r}: must be the runtime's ARN, "
+                "arn:aws:bedrock-agentcore:REGION:ACCOUNT:runtime/NAME"
+            )
         self._region = arn.split(":")[3]
         self.session_id = str(uuid.uuid4()) if session_id is None else session_id
         check_session_id(self.session_id)
@@ -92,14 +99,15 @@ class AgentCore:
         """Return a `wss://` URL that opens the agent's WebSocket without further credentials.
 
         Args:
-            expires_s: For how many seconds it opens one, at most 300; the connection lasts longer.
+            expires_s: Seconds for which the URL can open a connection, 1 to 300. An open connection
+                outlives the URL.
 
         Raises:
             ValueError: `expires_s` is out of range.
             botocore.exceptions.BotoCoreError: There are no credentials to sign with.
         """
         if not 1 <= expires_s <= MAX_PRESIGNED_S:
-            raise ValueError(f"expires_s {expires_s}: must be 1 to {MAX_PRESIGNED_S}")
+            raise ValueError(f"expires_s {expires_s}: must be 1 to {MAX_PRESIGNED_S} seconds")
         from botocore.auth import SigV4QueryAuth
         from botocore.awsrequest import AWSRequest
 
@@ -111,7 +119,7 @@ class AgentCore:
         return str(request.url).replace("http", "ws", 1)
 
     def websocket(self) -> Request:
-        """Return the request that opens `/ws`; blocks while credentials are looked up."""
+        """Return the request that opens `/ws`. Blocks while botocore looks up the credentials."""
         if self._token is None:
             return Request(NAME, self.presigned_url(), tls=self._tls())
         query = urlencode({"qualifier": self._qualifier})
@@ -119,7 +127,10 @@ class AgentCore:
         return Request(NAME, url, self._headers(), self._tls())
 
     def invocations(self, body: bytes) -> Request:
-        """Return the request for `InvokeAgentRuntime`; blocks while credentials are looked up."""
+        """Return the request for `InvokeAgentRuntime`.
+
+        Blocks while botocore looks up the credentials.
+        """
         url = f"{self._runtime_url}/invocations?{urlencode({'qualifier': self._qualifier})}"
         headers = _EVENTS | self._headers()
         if self._token is None:
@@ -151,47 +162,54 @@ class AgentCore:
 
 
 type Address = str | AgentCore
-"""An agent's `http://host:port`, its WebSocket's `ws://` or `wss://` URL, or an `AgentCore`."""
+"""An agent's URL (`http://host:port`), its WebSocket's URL (`ws://`, `wss://`) or `AgentCore`."""
 
 
 def check_session_id(session_id: str) -> None:
-    """Refuse a session id that AgentCore would refuse.
+    """Check the length of a session id, as AgentCore does.
 
     Raises:
-        ValueError: It does not have 33 to 256 characters.
+        ValueError: The id does not have 33 to 256 characters.
     """
     if not 33 <= len(session_id) <= 256:
-        raise ValueError(f"session id of {len(session_id)} characters: must have 33 to 256")
+        raise ValueError(
+            f"session id {session_id[:40]!r} has {len(session_id)} characters: "
+            "it must have 33 to 256"
+        )
 
 
 def websocket_request(address: Address) -> Request:
-    """Return the request that opens a WebSocket; may block while credentials are looked up.
+    """Return the request that opens a WebSocket. May block while credentials are looked up.
 
     Raises:
-        ValueError: The address is not one.
+        ValueError: The address has an unsupported scheme.
         botocore.exceptions.BotoCoreError: There are no credentials to sign with.
     """
     if isinstance(address, AgentCore):
         return address.websocket()
-    # What follows the path of a presigned URL is a secret.
+    # The query of a presigned URL is a secret.
     name = f"the agent at {address.partition('?')[0]}"
     match urlsplit(address).scheme:
         case "ws" | "wss":
             return Request(name, address)
         case "http" | "https":
             return Request(name, address.rstrip("/").replace("http", "ws", 1) + "/ws")
-    raise ValueError(f"address {address!r}: must begin with http://, https://, ws:// or wss://")
+    raise ValueError(
+        f"agent address {address!r}: must begin with http://, https://, ws:// or wss://"
+    )
 
 
 def invocations_request(address: Address, body: bytes) -> Request:
-    """Return the request that asks for server-sent events; may block as `websocket_request`.
+    """Return the request that is answered with server-sent events.
+
+    May block while credentials are looked up.
 
     Raises:
-        ValueError: The address is not one, or a WebSocket's.
+        ValueError: The address has an unsupported scheme, such as that of a WebSocket.
         botocore.exceptions.BotoCoreError: There are no credentials to sign with.
     """
     if isinstance(address, AgentCore):
         return address.invocations(body)
     if urlsplit(address).scheme not in ("http", "https"):
-        raise ValueError(f"address {address!r}: must begin with http:// or https://")
+        raise ValueError(f"agent address {address!r}: must begin with http:// or https://")
     return Request(f"the agent at {address}", address.rstrip("/") + "/invocations", _EVENTS)

@@ -16,6 +16,7 @@ from voice_agent_client.errors import (
     AgentRefusedError,
     AgentSilentError,
     AgentUnreachableError,
+    http_error_text,
 )
 from voice_agent_client.protocol import Audio, Event, PromptSettings, Reply, parse_event
 
@@ -25,19 +26,21 @@ _MAX_FRAME_BYTES = 1 << 20
 
 
 class AgentConnection:
-    """One conversation: many prompts, one after the other. Use it as `async with`.
+    """One conversation, in which prompts follow one another. Use it with `async with`.
+
+    All exceptions below are raised on entering the context.
 
     Args:
-        address: Where the agent is.
-        connect_timeout_s: For connecting, in seconds; a cold start of AgentCore takes longer than
-            the default.
-        silence_timeout_s: How many seconds the agent may send nothing while it is waited for.
+        address: The agent's address.
+        connect_timeout_s: Time limit in seconds for connecting. A cold start of AgentCore takes
+            longer than the default.
+        silence_timeout_s: Seconds without data from the agent after which waiting fails.
 
     Raises:
-        ValueError: On entering: the address is not one.
-        AgentUnreachableError: On entering: nothing accepts the connection.
-        AgentRefusedError: On entering: the caller is refused.
-        botocore.exceptions.BotoCoreError: On entering: there are no credentials to sign with.
+        ValueError: The address has an unsupported scheme.
+        AgentUnreachableError: Nothing accepts the connection.
+        AgentRefusedError: The agent or AgentCore refuses the caller.
+        botocore.exceptions.BotoCoreError: There are no credentials to sign with.
     """
 
     def __init__(
@@ -68,9 +71,15 @@ class AgentConnection:
             )
         except InvalidStatus as error:
             status = error.response.status_code
-            raise AgentRefusedError(f"{self._name}: {error}", status) from error
+            reason = http_error_text(error.response.body or b"")
+            message = f"{self._name}: {error}" + (f": {reason}" if reason else "")
+            raise AgentRefusedError(message, status) from error
         except (OSError, InvalidHandshake) as error:  # TimeoutError is an OSError
-            raise AgentUnreachableError(f"cannot connect to {self._name}: {error}") from error
+            reason = str(error) or type(error).__name__
+            raise AgentUnreachableError(
+                f"cannot connect to {self._name}: {reason}; check that it is running and that the "
+                "address is right"
+            ) from error
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -80,21 +89,21 @@ class AgentConnection:
     async def ask(
         self, prompt: str, *, request_id: str | None = None, **settings: Unpack[PromptSettings]
     ) -> AsyncGenerator[Event]:
-        """Send a prompt and yield the events of its reply, to its `AgentEnd`.
+        """Send a prompt and yield the events of its reply, up to its `AgentEnd`.
 
-        A prompt that the agent refuses is answered with an `ErrorEvent` alone. Leaving early does
-        not stop the reply: `interrupt` does, or leaving the connection. What is still to come of
-        an earlier reply is skipped.
+        If the agent refuses the prompt, it answers with a single `ErrorEvent`. Leaving the
+        iteration early does not stop the reply; call `interrupt` or leave the connection to stop
+        it. Remaining events of an earlier reply are skipped.
 
         Args:
             prompt: What the user says.
-            request_id: Names the reply in its events; None for a new id.
+            request_id: Identifies the reply in its events; None for a new id.
             **settings: How the reply is spoken; see `PromptSettings`.
 
         Raises:
             AgentLostError: The connection ended.
             AgentSilentError: The agent sent nothing for the silence time-out.
-            AgentProtocolError: The agent sent something that is not an event.
+            AgentProtocolError: The agent sent data that is not an event.
         """
         request_id = request_id or uuid.uuid4().hex
         message = {"type": "prompt", "prompt": prompt, "request_id": request_id}
@@ -106,9 +115,12 @@ class AgentConnection:
                 yield event
 
     async def interrupt(self, played_s: float) -> None:
-        """Stop the reply: the listener broke in after `played_s` seconds of its audio.
+        """Stop the reply, because the listener interrupted it.
 
-        The agent answers with `Interrupted`, also to an interruption after `AgentEnd`.
+        The agent answers with `Interrupted`, even after `AgentEnd`.
+
+        Args:
+            played_s: Seconds of the reply's audio that the listener has heard.
 
         Raises:
             AgentLostError: The connection ended.
@@ -116,30 +128,39 @@ class AgentConnection:
         await self._send({"type": "interrupt", "played_s": played_s})
 
     async def receive(self) -> Event:
-        """Return the next event, whatever it answers; `ask` is what a reply needs.
+        """Return the next event of any reply. Use `ask` to get the events of one reply.
 
         Raises:
-            AgentError: As `ask` does.
+            AgentError: The same errors as in `ask`.
         """
         try:
             async with asyncio.timeout(self._silence_timeout_s):
                 frame = await self._entered().recv()
         except ConnectionClosed as error:
-            raise AgentLostError(f"{self._name} closed the connection: {error}") from error
+            raise self._lost(error) from error
         except TimeoutError:
             seconds = f"{self._silence_timeout_s:g} s"
-            raise AgentSilentError(f"{self._name} sent nothing for {seconds}") from None
+            raise AgentSilentError(
+                f"{self._name} sent nothing for {seconds}; read the agent's log"
+            ) from None
         return Audio(data=frame) if isinstance(frame, bytes) else parse_event(frame)
 
     async def _send(self, message: dict[str, Any]) -> None:
         try:
             await self._entered().send(json.dumps(message))
         except ConnectionClosed as error:
-            raise AgentLostError(f"{self._name} closed the connection: {error}") from error
+            raise self._lost(error) from error
+
+    def _lost(self, error: ConnectionClosed) -> AgentLostError:
+        return AgentLostError(
+            f"{self._name} closed the connection before the reply was complete: {error}"
+        )
 
     def _entered(self) -> ClientConnection:
         if self._socket is None:
-            raise RuntimeError("an AgentConnection is used as `async with AgentConnection(…)`")
+            raise RuntimeError(
+                "the connection is not open; use `async with AgentConnection(…) as agent`"
+            )
         return self._socket
 
 
@@ -151,7 +172,10 @@ async def ask_ws(
     silence_timeout_s: float = SILENCE_TIMEOUT_S,
     **settings: Unpack[PromptSettings],
 ) -> AsyncGenerator[Event]:
-    """Ask one prompt over a WebSocket of its own; otherwise as `ask_sse`."""
+    """Send one prompt over a new WebSocket and yield the events of its reply.
+
+    The arguments and exceptions are the same as those of `ask_sse`.
+    """
     async with (
         AgentConnection(
             address, connect_timeout_s=connect_timeout_s, silence_timeout_s=silence_timeout_s

@@ -1,16 +1,21 @@
-"""What can go wrong between a client and the agent, by how it failed."""
+"""The errors of the agent's client. The class of an error says how the request failed."""
+
+import json
 
 
 class AgentError(Exception):
-    """The agent, or the way to it, failed; the subclass says how, the message says who."""
+    """The agent or the connection to it failed.
+
+    The subclass says how it failed. The message names the agent and the failure.
+    """
 
 
 class AgentUnreachableError(AgentError):
-    """Nothing accepts the connection, or not in time."""
+    """Nothing accepted the connection within the time-out."""
 
 
 class AgentRefusedError(AgentError):
-    """The agent, or AgentCore before it, answers with an HTTP status instead of a reply.
+    """The agent, or AgentCore in front of it, answered with an HTTP error status.
 
     Attributes:
         status: The HTTP status.
@@ -22,7 +27,7 @@ class AgentRefusedError(AgentError):
 
 
 class AgentLostError(AgentError):
-    """The connection ended before the reply did."""
+    """The connection ended before the reply was complete."""
 
 
 class AgentSilentError(AgentError):
@@ -30,4 +35,22 @@ class AgentSilentError(AgentError):
 
 
 class AgentProtocolError(AgentError):
-    """The agent sent something that is not an event of its protocol."""
+    """The agent sent data that is not an event of its protocol."""
+
+
+def http_error_text(body: bytes) -> str:
+    """Return the message in the body of an HTTP error response.
+
+    Returns:
+        The messages of AgentCore's or the agent's JSON body. A body of any other kind is returned
+        as it is.
+    """
+    text = body.decode(errors="replace").strip()
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    if not isinstance(value, dict):
+        return text
+    messages = [value.get(key) for key in ("message", "Message", "error", "details")]
+    return ": ".join(m for m in messages if isinstance(m, str) and m) or text

@@ -1,8 +1,8 @@
-"""The agent protocol, the client's side, without I/O.
+"""The client's side of the agent protocol, without I/O.
 
-The events are the same on both transports. Over the WebSocket they are JSON text frames, and audio
-is binary frames; over server-sent events audio is base64 in `audio_chunk`. Either way it arrives
-here as `Audio`.
+Both transports have the same events. A WebSocket carries events as JSON in text frames and audio in
+binary frames. Server-sent events carry audio as base64 in `audio_chunk`. This module returns audio
+of either transport as `Audio`.
 """
 
 from typing import Annotated, Literal, TypedDict
@@ -13,23 +13,23 @@ from voice_agent_client.errors import AgentProtocolError
 
 
 class PromptSettings(TypedDict, total=False):
-    """How a reply is spoken; the agent's default applies to what is absent."""
+    """How a reply is spoken. The agent's default applies to a key that is absent."""
 
     mode: Literal["bidi", "batch"]
-    """Sentence by sentence as they are written, or the complete reply in one request."""
+    """`bidi` speaks each sentence as soon as it is written; `batch` speaks the complete reply."""
 
     voice: str
-    """A voice's name, or a mix such as `af_bella(2)+af_sky(1)`."""
+    """The name of a voice, or a mix such as `af_bella(2)+af_sky(1)`."""
 
     speed: float
-    """0.5 to 2; 1 is the voice's own pace."""
+    """A factor from 0.5 to 2; 1 is the voice's own pace."""
 
     timestamps: bool
-    """Whether `Words` events say when each word is heard; not in mode `batch`."""
+    """Whether the agent sends `Words` events with the times of the words. Not in mode `batch`."""
 
 
 class _Model(BaseModel):
-    # A newer agent may say more than this client knows.
+    # A newer agent may send fields that this client does not know.
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
@@ -45,7 +45,7 @@ class AgentStart(_Event):
 
 
 class TextDelta(_Event):
-    """The model wrote `text`; all deltas joined are the reply."""
+    """The model wrote `text`. The texts of all deltas, joined, are the reply."""
 
     type: Literal["text_delta"] = "text_delta"
     seq: int
@@ -53,7 +53,10 @@ class TextDelta(_Event):
 
 
 class Sentence(_Event):
-    """The audio that follows speaks this sentence, from `start_s` in this reply's audio."""
+    """The audio that follows speaks this sentence.
+
+    `start_s` is the sentence's position in the audio of this reply, in seconds.
+    """
 
     type: Literal["sentence"] = "sentence"
     seq: int
@@ -62,7 +65,7 @@ class Sentence(_Event):
 
 
 class Word(_Model):
-    """A word, with its punctuation, and when it is heard in this reply's audio, in seconds."""
+    """A word with its punctuation, and its times in the audio of this reply, in seconds."""
 
     text: str
     start_s: float
@@ -70,7 +73,7 @@ class Word(_Model):
 
 
 class Words(_Event):
-    """The words of sentence `seq`, or of a section of it, in the audio that follows."""
+    """The words of sentence `seq`, or of a segment of it, that the following audio speaks."""
 
     type: Literal["words"] = "words"
     seq: int
@@ -78,7 +81,7 @@ class Words(_Event):
 
 
 class AudioStreamStart(_Event):
-    """Audio follows: mono 16-bit little-endian samples, `sample_rate` of them a second."""
+    """Audio follows: mono 16-bit little-endian samples, `sample_rate` per second."""
 
     type: Literal["audio_stream_start"] = "audio_stream_start"
     format: str
@@ -87,7 +90,7 @@ class AudioStreamStart(_Event):
 
 
 class Audio(_Model):
-    """Audio of the reply, in the format of `AudioStreamStart`: whole samples, 16 KiB at most."""
+    """Audio of the reply in the format of `AudioStreamStart`: whole samples, at most 16 KiB."""
 
     type: Literal["audio"] = "audio"
     data: bytes
@@ -99,7 +102,7 @@ class _AudioChunk(_Event):
 
 
 class AudioStreamEnd(_Event):
-    """All of this reply's audio has arrived, or all there will be: `duration_s` seconds."""
+    """No more audio of this reply follows. `duration_s` seconds of it have been sent."""
 
     type: Literal["audio_stream_end"] = "audio_stream_end"
     total_chunks: int
@@ -107,14 +110,14 @@ class AudioStreamEnd(_Event):
 
 
 class Interrupted(_Event):
-    """The reply was stopped; `heard_text` is what the listener had heard of it by then."""
+    """The reply was stopped. `heard_text` is the text that the listener had heard by then."""
 
     type: Literal["interrupted"] = "interrupted"
     heard_text: str
 
 
 class SentenceMetrics(_Model):
-    """One spoken sentence; times are seconds since the prompt arrived at the agent."""
+    """The figures of one sentence. Times are in seconds since the prompt arrived at the agent."""
 
     seq: int
     text: str
@@ -124,10 +127,10 @@ class SentenceMetrics(_Model):
 
 
 class Metrics(_Model):
-    """How a reply went; times are seconds since the prompt arrived at the agent.
+    """The figures of one reply. Times are in seconds since the prompt arrived at the agent.
 
-    A figure is None where its event never came. `ttft_s` is the time to the first text, `ttfa_s`
-    the time to the first audio, `audio_s` the duration of the audio.
+    A figure is None if its event did not occur. `ttft_s` is the time to first token, `ttfa_s` the
+    time to first audio, and `audio_s` the duration of the audio.
     """
 
     mode: str | None = None
@@ -141,14 +144,14 @@ class Metrics(_Model):
 
 
 class AgentEnd(_Event):
-    """The reply is over, however it went."""
+    """The reply is over, whether or not it succeeded."""
 
     type: Literal["agent_end"] = "agent_end"
     metrics: Metrics
 
 
 class ErrorEvent(_Event):
-    """The agent refuses a message, or a reply fails; the conversation goes on.
+    """The agent refuses a message, or a reply fails. The conversation stays open.
 
     Attributes:
         code: What failed, for programs: `invalid`, `busy`, `bedrock`, `speech_container`, ….
@@ -161,14 +164,14 @@ class ErrorEvent(_Event):
 
 
 class UnknownEvent(_Model):
-    """An event of a newer agent; `model_extra` has its fields."""
+    """An event of a newer agent. `model_extra` contains its fields."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     type: str
 
 
-# Not a `type`: pydantic looks for the discriminator in the members of a union, not in an alias.
+# A plain union, because pydantic does not find the discriminator through a `type` alias.
 _Known = (
     AgentStart
     | TextDelta
@@ -188,10 +191,10 @@ _EVENT: TypeAdapter[_Known | _AudioChunk] = TypeAdapter(
 
 
 def parse_event(text: str | bytes) -> Event:
-    """Return the event in one JSON object.
+    """Return the event that `text`, a JSON object, contains.
 
     Raises:
-        AgentProtocolError: It is not a JSON object with a `type`, or lacks a field of its type.
+        AgentProtocolError: `text` is not a JSON object with a `type`, or a field is missing.
     """
     try:
         event = _EVENT.validate_json(text)
@@ -200,12 +203,18 @@ def parse_event(text: str | bytes) -> Event:
         if first["type"] == "union_tag_invalid" and isinstance(first["input"]["type"], str):
             return UnknownEvent.model_validate_json(text)
         where = ".".join(map(str, first["loc"])) or "event"
-        raise AgentProtocolError(f"the agent's {where}: {first['msg']}") from error
+        raise AgentProtocolError(
+            f"the agent sent data that is not an event: {where}: {first['msg']}; check that the "
+            "address is an agent's"
+        ) from error
     return Audio(data=event.data) if isinstance(event, _AudioChunk) else event
 
 
 class SseDecoder:
-    """Cuts the body of a `text/event-stream` response into events, however its bytes arrive."""
+    """Splits the body of a `text/event-stream` response into events.
+
+    The body may arrive in chunks of any size.
+    """
 
     def __init__(self) -> None:
         self._rest = b""
@@ -214,21 +223,22 @@ class SseDecoder:
         """Take the next bytes and return the events that they complete.
 
         Raises:
-            AgentProtocolError: As `parse_event` does.
+            AgentProtocolError: An event is invalid, as in `parse_event`.
         """
-        # Not `str.splitlines`, which also splits at the U+2028 or U+0085 inside of a text.
+        # `str.splitlines` would also split at a U+2028 or U+0085 within a text.
         *lines, self._rest = (self._rest + data).split(b"\n")
         return [parse_event(line[5:]) for line in lines if line.startswith(b"data:")]
 
 
 class Reply:
-    """Tells the events that answer one prompt from what is still to come of an earlier reply.
+    """Separates the events that answer one prompt from remaining events of an earlier reply.
 
     Args:
-        request_id: The prompt's; None where nothing else can arrive.
+        request_id: The prompt's `request_id`; None if no other events can arrive.
 
     Attributes:
-        ended: Whether the answer's last event has been taken: `AgentEnd`, or the prompt's refusal.
+        ended: Whether the last event of the answer has been taken, which is `AgentEnd` or the
+            refusal of the prompt.
     """
 
     def __init__(self, request_id: str | None = None) -> None:
@@ -237,9 +247,9 @@ class Reply:
         self._started = False
 
     def takes(self, event: Event) -> bool:
-        """Take the next event; whether it belongs to the answer."""
+        """Take the next event. Return whether it belongs to the answer."""
         if not self._started:
-            # Audio has no id: before its own start, the answer has none.
+            # Audio has no id. Audio before the answer's own start belongs to an earlier reply.
             if not isinstance(event, AgentStart | ErrorEvent):
                 return self._request_id is None
             ours = self._request_id in (None, event.request_id)

@@ -1,4 +1,4 @@
-"""One prompt to the agent, answered with server-sent events."""
+"""A single prompt to the agent, which is answered with server-sent events."""
 
 import asyncio
 import json
@@ -14,6 +14,7 @@ from voice_agent_client.errors import (
     AgentRefusedError,
     AgentSilentError,
     AgentUnreachableError,
+    http_error_text,
 )
 from voice_agent_client.protocol import Event, PromptSettings, Reply, SseDecoder
 
@@ -26,21 +27,22 @@ async def ask_sse(
     silence_timeout_s: float = SILENCE_TIMEOUT_S,
     **settings: Unpack[PromptSettings],
 ) -> AsyncGenerator[Event]:
-    """Ask one prompt over `POST /invocations` and yield the events of its reply.
+    """Send one prompt to `POST /invocations` and yield the events of its reply.
 
-    Prompts to one `AgentCore` address share a conversation. Leaving early stops the reply; leave
-    through `contextlib.aclosing`, so that this is at once.
+    Prompts to the same `AgentCore` address share a conversation. Leaving the iteration early stops
+    the reply. Use `contextlib.aclosing` to stop it immediately.
 
     Args:
-        address: Where the agent is; not a WebSocket's URL.
+        address: The agent's address, but not the URL of a WebSocket.
         prompt: What the user says.
-        connect_timeout_s: For connecting, in seconds.
-        silence_timeout_s: How many seconds the agent may send nothing.
+        connect_timeout_s: Time limit in seconds for connecting.
+        silence_timeout_s: Seconds without data from the agent after which waiting fails.
         **settings: How the reply is spoken; see `PromptSettings`.
 
     Raises:
-        ValueError: The address is not one.
-        AgentError, botocore.exceptions.BotoCoreError: As `AgentConnection` and its `ask` do.
+        ValueError: The address has an unsupported scheme.
+        AgentError, botocore.exceptions.BotoCoreError: The same errors as in `AgentConnection` and
+            its `ask`.
     """
     body = json.dumps({"prompt": prompt, **settings}).encode()
     request = await asyncio.to_thread(invocations_request, address, body)
@@ -56,7 +58,7 @@ async def ask_sse(
         ):
             if response.status_code != 200:
                 kind = response.headers.get("x-amzn-errortype", "").partition(":")[0]
-                detail = (await response.aread()).decode(errors="replace")
+                detail = http_error_text(await response.aread())
                 answer = ": ".join(filter(None, (f"HTTP {response.status_code}", kind, detail)))
                 message = f"{request.name} answered {answer}"
                 raise AgentRefusedError(message, response.status_code)
@@ -67,9 +69,19 @@ async def ask_sse(
                     if reply.ended:
                         return
     except httpx.ReadTimeout:
-        raise AgentSilentError(f"{request.name} sent nothing for {silence_timeout_s:g} s") from None
+        raise AgentSilentError(
+            f"{request.name} sent nothing for {silence_timeout_s:g} s; read the agent's log"
+        ) from None
     except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-        raise AgentUnreachableError(f"cannot connect to {request.name}: {error!r}") from error
+        raise AgentUnreachableError(
+            f"cannot connect to {request.name}: {str(error) or type(error).__name__}; check that "
+            "it is running and that the address is right"
+        ) from error
     except httpx.TransportError as error:
-        raise AgentLostError(f"{request.name} is gone: {error!r}") from error
-    raise AgentLostError(f"{request.name} ended its answer before agent_end")
+        raise AgentLostError(
+            f"{request.name} closed the connection before the reply was complete: "
+            f"{str(error) or type(error).__name__}"
+        ) from error
+    raise AgentLostError(
+        f"{request.name} closed the connection before the reply was complete: agent_end is missing"
+    )

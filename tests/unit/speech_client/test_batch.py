@@ -3,11 +3,14 @@
 import io
 import struct
 import wave
+from typing import Any
 
 import pytest
+from aws_sdk_sagemaker_runtime_http2.models import ModelError
 from botocore.exceptions import ClientError
 
 from speech_client.batch import describe, pcm_of_wav
+from speech_client.endpoint import describe as describe_stream
 from speech_client.errors import (
     SpeechConnectionError,
     SpeechContainerError,
@@ -83,3 +86,23 @@ def test_errors_name_the_part_that_failed(code, original, wanted) -> None:
     error: SpeechError = describe(ClientError(response, "InvokeEndpoint"))
     assert type(error) is wanted
     assert str(error)
+
+
+def test_the_containers_own_message_is_shown_without_its_json() -> None:
+    """SageMaker quotes the container's JSON; in a sentence, only its message can be read."""
+    quoted = '{"code": "busy", "message": "60 s of speech are queued"}'
+    wrapped = f'Received server error (503) from primary with message "{quoted}".'
+    response: Any = {
+        "Error": {"Code": "ModelError", "Message": wrapped},
+        "OriginalStatusCode": 503,
+        "OriginalMessage": quoted,
+    }
+    busy = describe(ClientError(response, "InvokeEndpoint"))
+    assert str(busy) == "speech container: 60 s of speech are queued (error code busy)"
+    response |= {"OriginalMessage": '{"message": "no such route"}', "LogStreamArn": "arn:aws:logs"}
+    assert str(describe(ClientError(response, "InvokeEndpoint"))) == (
+        "speech container answered HTTP 503: no such route; the container's log stream is "
+        "arn:aws:logs"
+    )
+    stream = ModelError(message=wrapped, original_status_code=503, original_message=quoted)
+    assert str(describe_stream(stream)) == str(busy)

@@ -170,6 +170,34 @@ async def test_a_refusal_has_its_status() -> None:
     assert refused.value.status == 429
 
 
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ('{"message": "not your runtime"}', "not your runtime"),
+        ('{"Message": "not your runtime"}', "not your runtime"),
+        ('{"error": "Invalid JSON", "details": "line 1"}', "Invalid JSON: line 1"),
+        ('{"code": 7}', '{"code": 7}'),
+        ("[1]", "[1]"),
+        ("Forbidden\n", "Forbidden"),
+    ],
+)
+async def test_a_refusal_shows_the_message_without_its_json(body: str, text: str) -> None:
+    """Braces and quotation marks in the middle of a sentence hide what it says."""
+
+    def refuse(connection: ServerConnection, _: Request) -> Response:
+        return connection.respond(403, body)
+
+    async with serve(lambda _: asyncio.sleep(0), "127.0.0.1", 0, process_request=refuse) as server:
+        with pytest.raises(AgentRefusedError) as refused:
+            await over_websocket(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    assert str(refused.value).endswith(f"HTTP 403: {text}")
+    answer = b"HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n" + body.encode()
+    async with http_server(answer) as url:
+        with pytest.raises(AgentRefusedError) as refused:
+            await over_sse(url)
+    assert str(refused.value).endswith(f"HTTP 403: {text}")
+
+
 async def test_an_answer_cut_off_is_no_reply() -> None:
     """A stream that ends without `agent_end` lost something, whatever was heard."""
     async with websocket_server(json.dumps(START)) as url:
