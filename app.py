@@ -1,4 +1,4 @@
-"""The CDK app: every stack of the environment that `-c env=<name>` chooses."""
+"""The CDK app: the stacks of the environment that `-c env=<name>` names."""
 
 import sys
 
@@ -14,7 +14,7 @@ from stacks.speech import SpeechStack
 
 
 def build(app: cdk.App, settings: Settings) -> None:
-    """Put an environment's stacks into the app, each with what it needs of the others."""
+    """Add the stacks of an environment to the app, and connect them."""
     images = ImagesStack(app, settings=settings)
     network = NetworkStack(app, settings=settings) if settings.network else None
     observability = ObservabilityStack(app, settings=settings)
@@ -25,15 +25,15 @@ def build(app: cdk.App, settings: Settings) -> None:
         app, settings=settings, image=images.agent, endpoint=speech.endpoint, network=network
     )
     for user in (speech, agent):
-        # An image that Docker pushes is referred to by its name only, which orders nothing.
+        # The URI of an image that Docker pushes is plain text, which implies no order.
         user.add_stack_dependency(images)
 
 
 def chosen(app: cdk.App) -> Settings:
-    """The settings of the environment named on the command line.
+    """Load the settings of the environment that the command line names.
 
     Raises:
-        SettingsError: None is named, or it cannot be used.
+        SettingsError: The command line names no environment, or its settings are invalid.
     """
     name = app.node.try_get_context("env")
     if not name:
@@ -43,7 +43,7 @@ def chosen(app: cdk.App) -> Settings:
 
 
 def main() -> None:
-    """Synthesize; what is wrong with the settings is one line each, not a traceback."""
+    """Synthesize the app; report each mistake in the settings in one line, without a traceback."""
     app = cdk.App(analytics_reporting=False)
     try:
         settings = chosen(app)

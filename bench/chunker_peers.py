@@ -1,12 +1,14 @@
-"""One sentence chunker, driven in its own environment by ``bench.chunker``.
+"""Run one sentence chunker in its own environment, for ``bench.chunker``.
 
     python chunker_peers.py NAME < jobs.json > results.json
 
-Imports nothing of the project but, for the name ``ours``, the chunker itself; a peer's package is
-imported only when its name is asked for. Each job is ``{"language": …, "fragments": […]}``; its
-result lists the chunks as ``[text, index of the fragment that brought it out]``, with the index
-null for what came out at the end. A job ``{"text": …, "seconds": …}`` measures CPU time
-instead: its result is the list of ``[characters, seconds]`` for growing beginnings of the text.
+It imports nothing of the project except, for the name ``ours``, the chunker itself. It imports a
+peer's package only if NAME is that peer.
+
+A job ``{"language": …, "fragments": […]}`` feeds the fragments. Its result lists the chunks as
+``[text, index of the fragment that completed it]``; the index is null for a chunk that was returned
+at the end of the text. A job ``{"text": …, "seconds": …}`` measures CPU time instead. Its result is
+a list of ``[characters, seconds]`` for growing prefixes of the text.
 """
 
 import json
@@ -20,18 +22,19 @@ SIZES = (4000, 8000, 16000, 32000, 64000)
 
 
 class Chunker(NamedTuple):
-    """What the benchmark needs of a chunker."""
+    """The two operations of a chunker that the benchmark uses."""
 
     feed: Callable[[str], list[str]]
-    """Take a fragment, return the sentences it completes."""
+    """Take a fragment and return the sentences that it completes."""
     finish: Callable[[], list[str]]
-    """Return what is left."""
+    """Return what is left at the end of the text."""
 
 
 def resplitting(split: Callable[[str], list[str]]) -> Chunker:
-    """Make a splitter of whole texts a stream: split what is held again with each fragment.
+    """Turn a splitter of whole texts into a streaming chunker.
 
-    All but the last sentence come out, as integrations of such splitters commonly do it.
+    With each fragment, it splits all text it holds again and returns all sentences but the last, as
+    integrations of such splitters commonly do.
     """
     held = ""
 
@@ -42,7 +45,7 @@ def resplitting(split: Callable[[str], list[str]]) -> Chunker:
         position = 0
         for sentence in done:
             found = held.find(sentence.strip(), position)
-            if found < 0:  # the splitter rewrote the text: it cannot be cut safely yet
+            if found < 0:  # the splitter changed the text, so it cannot be cut safely yet
                 return []
             position = found + len(sentence.strip())
         held = held[position:]
@@ -60,7 +63,7 @@ def ours(language: str) -> Chunker:
 
 
 def stream2sentence(language: str) -> Chunker:
-    """Return stream2sentence's splitter, told to hold nothing back to make chunks longer."""
+    """Return stream2sentence's splitter, configured not to wait for longer chunks."""
     from stream2sentence.stream2sentence import SentenceSplitter
 
     splitter = SentenceSplitter(
@@ -78,14 +81,17 @@ def stream2sentence(language: str) -> Chunker:
 
 
 def sentencex(language: str) -> Chunker:
-    """Return sentencex, split anew at each fragment."""
+    """Return sentencex, which splits the text again with each fragment."""
     from sentencex import segment
 
     return resplitting(lambda text: list(segment(language, text)))
 
 
 def pysbd(language: str) -> Chunker:
-    """Return pySBD, split anew at each fragment; English rules where it has none."""
+    """Return pySBD, which splits the text again with each fragment.
+
+    English rules apply to languages that it does not support.
+    """
     import pysbd as package
 
     known = language in package.languages.LANGUAGE_CODES
@@ -94,7 +100,10 @@ def pysbd(language: str) -> Chunker:
 
 
 def blingfire(language: str) -> Chunker:
-    """Return BlingFire, split anew at each fragment; it has one model for all languages."""
+    """Return BlingFire, which splits the text again with each fragment.
+
+    It has one model for all languages.
+    """
     from blingfire import text_to_sentences_and_offsets
 
     def split(text: str) -> list[str]:
@@ -118,11 +127,11 @@ def pipecat(language: str) -> Chunker:
         raise RuntimeError("the aggregator suspended")
 
     async def aggregate(fragment: str) -> list[str]:
-        return [part.text async for part in aggregator.aggregate(fragment)]
+        return [sentence.text async for sentence in aggregator.aggregate(fragment)]
 
     async def flush() -> list[str]:
-        part = await aggregator.flush()
-        return [part.text] if part else []
+        sentence = await aggregator.flush()
+        return [sentence.text] if sentence else []
 
     return Chunker(lambda fragment: result(aggregate(fragment)), lambda: result(flush()))
 
@@ -133,7 +142,7 @@ CHUNKERS: dict[str, Callable[[str], Chunker]] = {
 
 
 def run(make: Callable[[str], Chunker], job: dict[str, Any]) -> list[list[Any]]:
-    """Feed one job's fragments; return each chunk with the fragment that brought it out."""
+    """Feed one job's fragments. Return each chunk with the index of the completing fragment."""
     chunker = make(job["language"])
     found: list[list[Any]] = []
     for index, fragment in enumerate(job["fragments"]):
@@ -143,7 +152,7 @@ def run(make: Callable[[str], Chunker], job: dict[str, Any]) -> list[list[Any]]:
 
 
 def clock(make: Callable[[str], Chunker], job: dict[str, Any]) -> list[list[float]]:
-    """Measure the CPU time for growing beginnings of a text, until one takes too long."""
+    """Measure the CPU time for growing prefixes of a text, until one takes too long."""
     times: list[list[float]] = []
     for size in SIZES:
         text = job["text"][:size]
@@ -153,7 +162,7 @@ def clock(make: Callable[[str], Chunker], job: dict[str, Any]) -> list[list[floa
             started_s = time.process_time()
             for start in range(0, size, FRAGMENT_CHARS):
                 chunker.feed(text[start : start + FRAGMENT_CHARS])
-                seldom = start % (64 * FRAGMENT_CHARS) == 0  # the clock takes time itself
+                seldom = start % (64 * FRAGMENT_CHARS) == 0  # reading the clock takes time
                 if seldom and time.process_time() - started_s > job["seconds"]:
                     return times
             best_s = min(best_s, time.process_time() - started_s)
@@ -164,13 +173,13 @@ def clock(make: Callable[[str], Chunker], job: dict[str, Any]) -> list[list[floa
 
 
 def main(name: str) -> None:
-    """Do the jobs on standard input."""
+    """Run the jobs on standard input and print their results."""
     make = CHUNKERS[name]
     results: list[Any] = []
     for job in json.load(sys.stdin):
         try:
             results.append(clock(make, job) if "text" in job else run(make, job))
-        except Exception as error:  # noqa: BLE001 - a peer's crash is a result like another
+        except Exception as error:  # noqa: BLE001 - a peer's crash is a result, too
             print(f"{name}: {error!r}", file=sys.stderr)
             results.append(None)
     json.dump(results, sys.stdout)

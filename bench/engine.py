@@ -1,11 +1,11 @@
-"""How soon and how fast Kokoro engines speak: ours and its peers, side by side.
+"""Compare Kokoro engines, ours and its peers: time to first sound and speed.
 
     python -m bench.engine [--rounds 7] [--only NAME …] [--out bench/results/engine.md]
 
-Every engine has a process and an environment of its own, made by uv on first use and kept in the
-user's cache, and speaks the same texts in the same voice from the same weights, with as many
-threads and our trimmer. They take turns, text by text and round by round, so that a drift of the
-machine's speed reaches all alike.
+Every engine runs in its own process. Each peer has its own environment, which uv creates on first
+use in the user's cache. All engines speak the same texts in the same voice, with the same weights,
+the same number of threads and our trimmer. They take turns with each text in each round, so that a
+drift of the machine's speed affects all of them alike.
 """
 
 import base64
@@ -31,22 +31,22 @@ OURS = {"window": "ours, windows", "sentence": "ours, whole sentences"}
 
 
 class Peer(NamedTuple):
-    """What is installed, under which licence, and what to know of how it is run."""
+    """The packages of a peer, its licence, and a remark on how it is run."""
 
     requirements: list[str]
     licence: str
     remark: str
     cuts_sentences: bool = False
-    """Whether it speaks phrases of a sentence as if each were a sentence."""
+    """Whether it speaks each phrase of a sentence as if it were a sentence."""
 
     @property
     def package(self) -> str:
-        """The peer's own package, without version."""
+        """The name of the peer's package, without its version."""
         return self.requirements[0].split("==")[0].removesuffix("[cpu]")
 
     @property
     def version(self) -> str:
-        """The version of its package."""
+        """The version of the peer's package."""
         return self.requirements[0].split("==")[1]
 
 
@@ -55,24 +55,24 @@ PEERS = {
     "kokoro-onnx": Peer(
         ["kokoro-onnx==0.6.1", "onnxruntime==1.32.0"],
         "MIT",
-        "`create_stream`. It takes up to 510 phonemes at once: here, all three sentences.",
+        "`create_stream`. It takes up to 510 phonemes at once, so here all three sentences.",
     ),
     "fastkokoro": Peer(
         *_FASTKOKORO,
         "`create_stream` with the strategy `sentence`, its default, on our graph instead of its "
-        "own export of half precision. Its operators for AdaIN, which one must compile, are off, "
+        "own half-precision export. Its operators for AdaIN, which have to be compiled, are off, "
         "as by default.",
     ),
     "fastkokoro-adaptive": Peer(
         *_FASTKOKORO,
-        "the same with the strategy `adaptive`, on a CPU pieces of at most four words.",
+        "the same with the strategy `adaptive`, which on a CPU cuts phrases of at most four words.",
         cuts_sentences=True,
     ),
     "kokoro-pi": Peer(
         ["kokoro-pi==1.2.0"],
         "MIT",
-        "the variant `float`, made of our graph by its own rewrites and with its compiled "
-        "operator, and the pieces that its server streams. Its faster `int8` is for ARM.",
+        "the variant `float`, made from our graph by its own rewrites and with its compiled "
+        "operator. The text is cut as in its server. Its faster variant `int8` is for ARM.",
     ),
 }
 ONE = "The ferry leaves at half past eight, so please bring your ticket and a warm coat."
@@ -93,7 +93,7 @@ LENGTHS = (
 
 
 class Take(NamedTuple):
-    """One text, spoken once. Seconds since the engine had the text."""
+    """The times of one text that was spoken once, in seconds since the engine received it."""
 
     first_sound_s: float
     total_s: float
@@ -102,12 +102,12 @@ class Take(NamedTuple):
 
     @property
     def real_time_factor(self) -> float:
-        """Seconds of work for a second of audio."""
+        """Seconds of work for each second of audio."""
         return self.total_s / self.audio_s
 
 
 class Worker:
-    """An engine in a process of its own; see ``engine_peers``. Use it as a context."""
+    """An engine in its own process; see ``engine_peers``. Use it as a context manager."""
 
     def __init__(self, name: str, model_dir: Path, files: Path) -> None:
         self._name = name
@@ -192,7 +192,7 @@ def run(rounds: int, peers: list[str]) -> tuple[Takes, dict[str, str]]:
 
 
 def built_model() -> Path:
-    """Return the model directory, built when it is missing."""
+    """Return the model directory, building it if it is missing."""
     command = [sys.executable, "-m", "kokoro_model"]
     done = subprocess.run(
         command, cwd=ROOT / "container", check=True, stdout=subprocess.PIPE, text=True
@@ -204,12 +204,12 @@ def built_model() -> Path:
 
 
 def ratios(over: list[Take], under: list[Take], value: Callable[[Take], float]) -> list[float]:
-    """The ratio of ``value`` in each round."""
+    """Return the ratio of ``value`` between two engines in each round."""
     return [value(a) / value(b) for a, b in zip(over, under, strict=True)]
 
 
 def peers_table(takes: Takes, peers: list[str], text: str) -> str:
-    """One text: how soon, how long, and how much sooner ours is."""
+    """Return the table of one text: first sound, total, and how much sooner ours is."""
     rows = []
     ours = takes["window", text]
     for name in (*OURS, *peers):
@@ -230,7 +230,7 @@ def peers_table(takes: Takes, peers: list[str], text: str) -> str:
 
 
 def lengths_table(takes: Takes) -> str:
-    """Ours by the length of the sentence: windows against the whole sentence."""
+    """Return the table of our engine by sentence length, in windows and in whole sentences."""
     rows = []
     for text in sorted([*LENGTHS, ONE], key=len):
         windows, whole = takes["window", text], takes["sentence", text]
@@ -252,7 +252,7 @@ def lengths_table(takes: Takes) -> str:
 
 
 def summary(takes: Takes, peers: list[str], text: str) -> str:
-    """In words: against the soonest peer, and against our own whole sentences."""
+    """Compare ours in words with the earliest peer and with our own whole sentences."""
     ours, whole = takes["window", text], takes["sentence", text]
     longer = statistics.median(ratios(ours, whole, lambda take: take.total_s))
     words = f"The total of windows is {longer:.2f} times that of whole sentences."
@@ -265,39 +265,41 @@ def summary(takes: Takes, peers: list[str], text: str) -> str:
         return words
     sooner = statistics.median(ratios(takes[best, text], ours, lambda take: take.first_sound_s))
     return (
-        f"First sound comes {sooner:.1f} times sooner than from the soonest peer that speaks whole "
-        f"sentences, {best}. {words}"
+        f"First sound comes {sooner:.1f} times sooner than from {best}, the earliest of the peers "
+        f"that speak whole sentences. {words}"
     )
 
 
 def report(takes: Takes, runtimes: dict[str, str], peers: list[str], rounds: int) -> str:
-    """The results as Markdown."""
+    """Return the results as Markdown."""
     only = "" if peers == list(PEERS) else f" --only {' '.join(peers)}"
     compared = []
     for title, text in (("One sentence", ONE), ("Three sentences", THREE)):
         compared += [f"## {title}", f"> {text}"]
         compared += [peers_table(takes, peers, text), summary(takes, peers, text)]
     how = [
-        f"- **ours** (licence: Apache-2.0), ONNX Runtime {runtimes['window']}: the server's way "
-        "from text to PCM, scheduler included, without the network.",
+        f"- **ours** (licence: Apache-2.0), ONNX Runtime {runtimes['window']}: the server's code "
+        "from text to PCM, including the scheduler, without the network.",
         *(
             f"- **{name}** ({peer.package} {peer.version}; licence: {peer.licence}), ONNX Runtime "
             f"{runtimes[name]}: {peer.remark}"
             for name, peer in PEERS.items()
             if name in peers
         ),
-        "- **Kokoro-FastAPI** is not on PyPI and needs PyTorch and weights in its format: not "
-        "measured.",
+        "- **Kokoro-FastAPI** was not measured: it is not on PyPI and needs PyTorch and weights in "
+        "its own format.",
     ]
     return document(
         "# Kokoro engines, side by side",
         f"`python -m bench.engine --rounds {rounds}{only}`, {date.today()}, {machine()}; {THREADS} "
-        "threads each. Median (minimum – maximum) of the rounds, ratios round by round.",
-        "Same weights, voice (`af_heart`) and texts. Times are from the text's arrival in the "
-        "engine's process and include its own pronunciation. First sound: the first sample above "
-        "−40 dB of the loudest is there, after the same trimming for all. Total: the last sample "
-        "is. Real-time factor: total over the audio that comes out, trimmed, with 0.3 s after each "
-        "sentence. Underrun: the worst of the rounds, playback starting at first sound.",
+        "threads each. Each figure is the median (minimum – maximum) of the rounds; ratios are "
+        "calculated within a round.",
+        "All engines use the same weights, voice (`af_heart`) and texts. Times count from the "
+        "text's arrival in the engine's process and include the engine's own pronunciation. First "
+        "sound: the first sample that is above −40 dB relative to the loudest, after the same "
+        "trimming for all. Total: the last sample. Real-time factor: total divided by the duration "
+        "of the trimmed audio with its pauses of 0.3 s after each sentence. Underrun: for how long "
+        "playback stops in all, if it starts at first sound; the worst of the rounds.",
         *compared,
         "## Ours, by the length of the sentence",
         lengths_table(takes),
@@ -307,10 +309,10 @@ def report(takes: Takes, runtimes: dict[str, str], peers: list[str], rounds: int
 
 
 def main() -> None:
-    """Measure, print and write the report."""
+    """Measure, print the report, and write it if `--out` names a file."""
     parser = argument_parser("engine", __doc__)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--only", nargs="*", choices=PEERS, help="these peers alone")
+    parser.add_argument("--rounds", type=int, default=7, help="how often each text is spoken")
+    parser.add_argument("--only", nargs="*", choices=PEERS, help="measure only these peers")
     arguments = parser.parse_args()
     peers = list(PEERS) if arguments.only is None else arguments.only
     takes, runtimes = run(arguments.rounds, peers)

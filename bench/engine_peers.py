@@ -1,11 +1,13 @@
-"""One Kokoro engine, driven in its own environment by ``bench.engine``.
+"""Run one Kokoro engine in its own environment, for ``bench.engine``.
 
     python engine_peers.py NAME MODEL_DIR FILES_DIR THREADS
 
-A peer's package is imported only when its name is asked for; of the project it imports the
-trimmer and, for ``window`` and ``sentence``, the server's own way from text to PCM. Every line of
-its output is JSON: when it is warm, the version of ONNX Runtime; then, for each line of standard
-input, a string to speak, the list of ``[at_s, PCM in base64]``, in seconds since the line came.
+It imports a peer's package only if NAME is that peer. Of the project, it imports the trimmer and,
+for ``window`` and ``sentence``, the server's code from text to PCM.
+
+Every line of output is JSON. The first line is the version of ONNX Runtime, printed when the engine
+is warm. Each line of standard input is a string to speak. The answer is a list of ``[at_s, PCM in
+base64]``, with ``at_s`` in seconds since the line arrived.
 """
 
 import asyncio
@@ -30,20 +32,20 @@ from kokoro_voice.audio import Trimmer, silence
 VOICE = "af_heart"
 VOICES_FILE = "voices-v1.0.bin"
 PAUSE_S = 0.3
-"""After each sentence of a peer, as the server does it."""
+"""The pause after each sentence of a peer, the same as the server's."""
 
 Samples = npt.NDArray[np.float32]
 Speak = Callable[[str], AsyncGenerator[Samples]]
-"""Text to its audio, chunk by chunk, with the model's silence around each."""
+"""Yields the audio of a text in chunks, each with the model's silence around it."""
 
 
 def whole_graph(model_dir: Path) -> Path:
-    """Return the graph from which ours are cut."""
+    """Return the path of the published graph, from which our graphs are cut."""
     return model_dir / "kokoro-v1.0.fp32.onnx"
 
 
 def kokoro_onnx(model_dir: Path, files: Path, threads: int) -> Speak:
-    """kokoro-onnx, its own trimming off. It takes 510 phonemes at once, whatever ends in them."""
+    """Return kokoro-onnx without its own trimming. It takes 510 phonemes at once."""
     import onnxruntime
     from kokoro_onnx import Kokoro
 
@@ -62,7 +64,10 @@ def kokoro_onnx(model_dir: Path, files: Path, threads: int) -> Speak:
 
 
 def kokoro_pi(model_dir: Path, files: Path, threads: int) -> Speak:
-    """kokoro-pi, the float graph it makes of ours, the chunks its server streams, untrimmed."""
+    """Return kokoro-pi without trimming, with the float graph that it makes from ours.
+
+    The text is cut as in its server.
+    """
     import onnx
     from kokoro_pi import graph, paths
     from kokoro_pi.server import Engine, split_for_streaming
@@ -70,7 +75,7 @@ def kokoro_pi(model_dir: Path, files: Path, threads: int) -> Speak:
     if not (files / "models.json").exists():
         library = paths.prebuilt_library()
         if library is None:
-            raise SystemExit("kokoro-pi: no compiled operators come with it for this machine")
+            raise SystemExit("kokoro-pi: it has no compiled operators for this machine")
         shutil.copyfile(library, files / paths.LIBRARY)
         fused, counts = graph.optimise(onnx.load(whole_graph(model_dir)))
         print(f"kokoro-pi: {counts}", file=sys.stderr)
@@ -87,15 +92,15 @@ def kokoro_pi(model_dir: Path, files: Path, threads: int) -> Speak:
 
 
 def fastkokoro(strategy: str, model_dir: Path, files: Path, threads: int) -> Speak:
-    """fastkokoro, untrimmed, its chunks cut as ``strategy`` says."""
+    """Return fastkokoro without trimming; ``strategy`` says how it cuts the text."""
     os.environ |= {
         "FASTKOKORO_MODEL_PATH": str(whole_graph(model_dir)),
         "FASTKOKORO_VOICES_PATH": str(files / VOICES_FILE),
         "FASTKOKORO_ONNX_INTRA_OP_NUM_THREADS": str(threads),
         "FASTKOKORO_STREAM_STRATEGY": strategy,
-        # A chunk in one frame, not in frames of 0.2 s that come all at once.
+        # Each chunk is one frame, instead of several frames of 0.2 s that arrive at the same time.
         "FASTKOKORO_STREAM_AUDIO_FRAME_MS": "60000",
-        # Its trimming has no switch; these keep all there is.
+        # Its trimming cannot be switched off, but with these values it removes nothing.
         "FASTKOKORO_RUNTIME_TAIL_TRIM_MS": "0",
         "FASTKOKORO_RUNTIME_PART_TRIM_PADDING_MS": "60000",
     }
@@ -104,7 +109,7 @@ def fastkokoro(strategy: str, model_dir: Path, files: Path, threads: int) -> Spe
     engine = FastKokoro()
 
     async def speak(text: str) -> AsyncGenerator[Samples]:
-        engine._phonemize_cache.clear()  # the same text comes every round
+        engine._phonemize_cache.clear()  # the same text is spoken in every round
         async for pcm in engine.create_stream(text, voice=VOICE, lang="en-us"):
             yield np.frombuffer(pcm, "<i2").astype(np.float32) / np.float32(32767)
 
@@ -121,21 +126,21 @@ PEERS: dict[str, Callable[[Path, Path, int], Speak]] = {
 
 
 class Peer:
-    """A peer whose chunks get our trimming, and a pause behind each."""
+    """A peer whose chunks are trimmed by our trimmer and followed by a pause."""
 
     def __init__(self, speak: Speak, pause_s: float) -> None:
         self._speak = speak
         self._pause = silence(pause_s)
 
     async def pcm(self, text: str) -> AsyncGenerator[bytes]:
-        """Speak ``text``."""
+        """Yield the PCM of ``text``."""
         async for samples in self._speak(text):
             trimmer = Trimmer()
             yield to_pcm(np.concatenate([trimmer.push(samples), trimmer.end(), self._pause]))
 
 
 class Ours:
-    """The server's way from text to PCM, without the server around it."""
+    """The server's code from text to PCM, without the server around it."""
 
     def __init__(self, model_dir: Path, threads: int, granularity: Literal["window", "sentence"]):
         from kokoro_server.engine_queue import EngineQueue
@@ -149,11 +154,11 @@ class Ours:
         self._speech = Speech(Synthesizer(model_dir, threads), EngineQueue(Scheduler()))
 
     async def warm_up(self) -> None:
-        """Speak as the server does before its first request."""
+        """Warm up as the server does before its first request."""
         await self._speech.warm_up(self._voice, self._granularity)
 
     async def pcm(self, text: str) -> AsyncGenerator[bytes]:
-        """Speak ``text`` to a listener of its own."""
+        """Yield the PCM of ``text`` for a new listener."""
         from kokoro_server.listener import Listener
         from kokoro_server.utterance import SpeechRequest, Utterance
 
@@ -165,8 +170,8 @@ class Ours:
 
 
 async def main(name: str, model_dir: Path, files: Path, threads: int) -> None:
-    """Get warm, then speak what standard input says."""
-    # Whatever a package prints must not get between the answers.
+    """Warm the engine up, then speak each line of standard input."""
+    # What a package prints must not get between the answers.
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
@@ -178,7 +183,7 @@ async def main(name: str, model_dir: Path, files: Path, threads: int) -> None:
         engine = Ours(model_dir, threads, granularity)
         await engine.warm_up()
     else:
-        # What is cut inside sentences has no place for a pause.
+        # A pause would be wrong after a chunk that ends inside a sentence.
         pause_s = 0.0 if name == "fastkokoro-adaptive" else PAUSE_S
         engine = Peer(PEERS[name](model_dir, files, threads), pause_s)
     async for _ in engine.pcm("This sentence makes it warm."):

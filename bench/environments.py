@@ -1,4 +1,4 @@
-"""Peers' packages, each set in an environment of its own, kept in the user's cache."""
+"""Virtual environments for the peers' packages, kept in the user's cache."""
 
 import os
 import shutil
@@ -13,10 +13,11 @@ CACHE = default_model_dir().parent / "bench"
 
 
 def environment(name: str, requirements: list[str]) -> Path:
-    """Return the Python of an environment with ``requirements``, made when it is missing.
+    """Return the Python of an environment with ``requirements``, creating it if it is missing.
 
     Raises:
-        SystemExit: uv is missing, or the packages cannot be had.
+        SystemExit: uv is missing.
+        subprocess.CalledProcessError: uv cannot install the packages.
     """
     home = CACHE / name
     python = home / "bin" / "python"
@@ -27,7 +28,7 @@ def environment(name: str, requirements: list[str]) -> Path:
     search = f"{ROOT / '.uv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     uv = shutil.which("uv", path=search)
     if uv is None:
-        raise SystemExit("uv: found neither as .uv/bin/uv nor on the PATH")
+        raise SystemExit("uv: not found, neither as .uv/bin/uv nor on the PATH; run make setup-dev")
     print(f"{name}: installing {', '.join(requirements)}", file=sys.stderr)
     base = str(Path(sys.executable).resolve())
     for command in (

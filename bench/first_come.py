@@ -1,4 +1,4 @@
-"""`python -m bench.first_come serve`: the server without deadlines, for `bench.server`."""
+"""Run the server without deadlines, for `bench.server`: `python -m bench.first_come serve`."""
 
 import sys
 

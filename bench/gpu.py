@@ -1,10 +1,10 @@
-"""The engine on a GPU: how soon, how fast, how many at once. Takes at most ten minutes.
+"""Measure the engine on a GPU: latency, speed and number of sessions, in at most ten minutes.
 
     python -m bench.gpu [--providers cuda cuda-graphs …] [--small] [--out bench/results/gpu.md]
 
-Needs an environment with ``container/requirements-gpu.txt`` and, to build the model,
-``container/kokoro_model/requirements.txt``. With ``--providers cpu --small`` it runs anywhere,
-which shows that it works and nothing else.
+It needs an environment with ``container/requirements-gpu.txt`` and, to build the model,
+``container/kokoro_model/requirements.txt``. With ``--providers cpu --small`` it runs anywhere. That
+shows only that it works.
 """
 
 import asyncio
@@ -44,17 +44,17 @@ from kokoro_voice.windows import FRAME_S
 THREADS = 2
 SEED = 5
 CUDA_GRAPHS = "cuda-graphs"
-"""The engine on `cuda` with windows that are captured; the server has no such setting."""
+"""The engine on `cuda` with captured windows. The server has no setting for it."""
 
 
 class Sizes(NamedTuple):
-    """How much is measured."""
+    """How much is measured: rounds, texts, batch sizes, lengths and sessions."""
 
     rounds: int = 10
     texts: tuple[str, ...] = (*LENGTHS, ONE, THREE)
     batches: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
     windows_frames: tuple[int, ...] = (24, 56, 184)
-    """With four frames of context on either side, multiples of 16."""
+    """With the four frames of context on each side, these are multiples of 16."""
     sentences_frames: tuple[int, ...] = (60, 90, 120, 150, 180)
     sessions: tuple[int, ...] = (8, 32, 64, 128)
     sessions_s: float = 30.0
@@ -68,7 +68,7 @@ SMALL = Sizes(1, LENGTHS[:2], (1, 2), (24,), (60, 90), (1, 2), 10.0)
 
 @dataclass(frozen=True)
 class _Binding:
-    """Inputs and outputs of one shape, at addresses that stay."""
+    """The inputs and outputs for one set of shapes, at fixed addresses."""
 
     number: int
     inputs: dict[str, ort.OrtValue]
@@ -76,17 +76,17 @@ class _Binding:
 
 
 class CapturedModel(OnnxModel):
-    """A model that keeps its inputs and outputs on the device, one set for each shape.
+    """A model that keeps its inputs and outputs on the device, one set for each input shape.
 
-    That is what CUDA graphs need: the first run of a shape is captured, the next ones replay it
-    without the CPU's share in launching its kernels.
+    CUDA graphs need that: the first run with a shape is captured, and the next runs replay it, so
+    that the CPU does not have to launch each kernel.
     https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html#using-cuda-graphs-preview
-    The shapes must be few, since none is ever given up. Not run on a GPU yet.
+    There must be few shapes, because none is ever released. It has not run on a GPU yet.
 
     Args:
-        path: of the ONNX file; all of it must run on the device.
-        threads: see `OnnxModel`.
-        device: `cuda`, or `cpu`, where it brings nothing but can be tested.
+        path: The ONNX file. All of the model must run on the device.
+        threads: See `OnnxModel`.
+        device: `cuda`; or `cpu`, where it saves nothing but can be tested.
     """
 
     def __init__(self, path: Path, threads: int, device: ExecutionProvider) -> None:
@@ -97,7 +97,7 @@ class CapturedModel(OnnxModel):
         self._bindings: dict[tuple[tuple[int, ...], ...], _Binding] = {}
 
     def run(self, inputs: Tensors, cancellation: Cancellation) -> Tensors:
-        """As `OnnxModel.run`."""
+        """Run the model, see `OnnxModel.run`."""
         shapes = tuple(inputs[name].shape for name in sorted(inputs))
         binding = self._bindings.get(shapes)
         if binding is None:
@@ -117,7 +117,7 @@ class CapturedModel(OnnxModel):
         }
         for name, value in values.items():
             io.bind_ortvalue_input(name, value)
-        # One run outside any capture (-1), to learn the shapes of the outputs.
+        # This run is not captured (-1). It shows the shapes of the outputs.
         for output in self.session.get_outputs():
             io.bind_output(output.name, self._device)
         options = ort.RunOptions()
@@ -132,7 +132,7 @@ class CapturedModel(OnnxModel):
 
 
 def times_ms(call: Callable[[], object], rounds: int) -> list[float]:
-    """How long ``call`` takes, after two calls to warm up."""
+    """Return how long each call takes in milliseconds, after two calls to warm up."""
     times = []
     for _ in range(2 + rounds):
         started_s = time.monotonic()
@@ -142,7 +142,7 @@ def times_ms(call: Callable[[], object], rounds: int) -> list[float]:
 
 
 def subgraphs_line(engine: Engine, phonemes: str, voice: Voice, sizes: Sizes) -> str:
-    """The two subgraphs of the model, each for a whole sentence."""
+    """Measure the two subgraphs of the model, each on a whole sentence."""
     cancellation = Cancellation()
     prosody = engine.prosody(phonemes, voice, 1.0, cancellation)
     audio_s = prosody.frames * FRAME_S
@@ -155,7 +155,7 @@ def subgraphs_line(engine: Engine, phonemes: str, voice: Voice, sizes: Sizes) ->
 
 
 def batches_table(engine: Engine, prosody: Prosody, sizes: Sizes) -> str:
-    """The generator on batches of windows of one length."""
+    """Measure the generator on batches of windows of the same length."""
     rows = []
     _, exact = engine.whole(prosody, Cancellation())
     for frames in sizes.windows_frames:
@@ -168,7 +168,7 @@ def batches_table(engine: Engine, prosody: Prosody, sizes: Sizes) -> str:
 
 
 def searches_table(model_dir: Path, prosody: Prosody, sizes: Sizes, on_gpu: bool) -> str:
-    """Sentences of alternating lengths: what the search for a convolution's algorithm costs."""
+    """Measure what the search for convolution algorithms costs with alternating lengths."""
     rows = []
     for search in ("EXHAUSTIVE", "HEURISTIC", "DEFAULT") if on_gpu else ("(CPU)",):
         provider = ("CUDAExecutionProvider", {"cudnn_conv_algo_search": search})
@@ -192,7 +192,7 @@ def searches_table(model_dir: Path, prosody: Prosody, sizes: Sizes, on_gpu: bool
 
 
 async def texts_table(speech: Speech, voice: Voice, sizes: Sizes) -> str:
-    """One listener: first sound and total of texts of several lengths."""
+    """Measure first sound and total for one listener, with texts of several lengths."""
     rows = []
     for text in sorted(sizes.texts, key=len):
         first_ms: dict[Granularity, list[float]] = {"window": [], "sentence": []}
@@ -226,7 +226,7 @@ async def texts_table(speech: Speech, voice: Voice, sizes: Sizes) -> str:
 
 
 async def sessions_table(model_dir: Path, provider: ExecutionProvider, sizes: Sizes) -> str:
-    """The server with more and more sessions, until one runs dry or is refused."""
+    """Measure the server with more and more sessions, until one has an underrun or is refused."""
     rows = []
     settings: dict[str, str] = {"KOKORO_EXECUTION_PROVIDER": provider}
     async with server.serving(server.Mode(WINDOWS, "kokoro_server", settings), model_dir) as url:
@@ -252,7 +252,7 @@ async def sessions_table(model_dir: Path, provider: ExecutionProvider, sizes: Si
 
 
 async def measured(provider: str, sizes: Sizes) -> list[str]:
-    """Everything, on one execution provider or with captured windows, as Markdown."""
+    """Measure everything with one execution provider, or with captured windows, as Markdown."""
     model_dir = built_model()
     voice = Voices.in_directory(model_dir, "af_heart").default
     device: ExecutionProvider = "cpu" if provider == "cpu" else "cuda"
@@ -266,7 +266,7 @@ async def measured(provider: str, sizes: Sizes) -> list[str]:
     paragraphs = [
         f"## {provider}",
         subgraphs_line(engine, phonemes, voice, sizes),
-        "The generator, windows in one run:",
+        "The generator, with several windows in one run:",
         batches_table(engine, prosody, sizes),
     ]
     if provider != CUDA_GRAPHS:
@@ -279,11 +279,11 @@ async def measured(provider: str, sizes: Sizes) -> list[str]:
     if provider == CUDA_GRAPHS:
         return paragraphs
     sessions = await sessions_table(model_dir, device, sizes)
-    return [*paragraphs, "Sessions that speak and listen in turns:", sessions]
+    return [*paragraphs, "Sessions in which caller and agent speak in turns:", sessions]
 
 
 def gpu() -> str:
-    """The GPU's name, memory and driver, or that there is none."""
+    """Return the GPU's name, memory and driver, or a text that says there is none."""
     if shutil.which("nvidia-smi") is None:
         return "**not measured on a GPU**"
     command = [
@@ -295,15 +295,16 @@ def gpu() -> str:
 
 
 def main() -> None:
-    """Measure, print and write the report."""
+    """Measure, print the report, and write it if `--out` names a file."""
     parser = argument_parser("gpu", __doc__)
     parser.add_argument(
         "--providers",
         nargs="+",
         choices=[*get_args(ExecutionProvider), CUDA_GRAPHS],
         default=["cuda", CUDA_GRAPHS],
+        help="the execution providers to measure; cuda-graphs is cuda with captured windows",
     )
-    parser.add_argument("--small", action="store_true", help="little of everything")
+    parser.add_argument("--small", action="store_true", help="a short run, to see that it works")
     arguments = parser.parse_args()
     paragraphs = []
     for provider in arguments.providers:
@@ -313,7 +314,7 @@ def main() -> None:
         "# The engine on a GPU",
         f"`python -m bench.gpu --providers {' '.join(arguments.providers)}"
         f"{' --small' if arguments.small else ''}`, {date.today()}, {gpu()}, ONNX Runtime "
-        f"{ort.__version__}. Median (minimum – maximum) of the rounds.",
+        f"{ort.__version__}. Each figure is the median (minimum – maximum) of the rounds.",
         *paragraphs,
     )
     publish(report, arguments.out)

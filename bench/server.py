@@ -1,10 +1,10 @@
-"""Speaking sessions on the real server: deadlines and windows against first come, first served.
+"""Measure speaking sessions on the real server: deadlines and windows against a queue.
 
     python -m bench.server [--rounds 4] [--seconds 120] [--out bench/results/server.md]
 
-The container's process, WebSockets and the real model. The modes take turns, so that a drift of
-the machine's speed reaches both; playback is modelled at the client. What work costs is measured
-before and after, and `bench.scheduling` says what should come of it.
+The container's process runs with WebSockets and the real model. The modes take turns, so that a
+drift of the machine's speed affects both of them alike. The client models playback. The cost of the
+work is measured before and after, and `bench.scheduling` simulates the sessions with it.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ WINDOW_FRAMES = (20, 64, 128)
 
 @dataclass(frozen=True)
 class Mode:
-    """A server to measure, and how it is simulated."""
+    """A server to measure, and the strategy with which it is simulated."""
 
     strategy: Strategy
     module: str
@@ -77,10 +77,10 @@ MODES = [
 
 
 def measure(model_dir: Path) -> tuple[Costs, dict[str, Spoken]]:
-    """How long the engine takes, and how long the sentences of `POOL` are, with nobody else there.
+    """Measure what work costs without other load, and how the model speaks the sentences of `POOL`.
 
     Args:
-        model_dir: what `python -m kokoro_model` built.
+        model_dir: The model directory, built by `python -m kokoro_model`.
     """
     synthesizer = Synthesizer(model_dir, THREADS)
     engine, cancellation = synthesizer.engine, Cancellation()
@@ -100,7 +100,7 @@ def measure(model_dir: Path) -> tuple[Costs, dict[str, Spoken]]:
         frames = min(WINDOW_FRAMES[number % len(WINDOW_FRAMES)], prosody.frames - CONTEXT_FRAMES)
         engine.window(prosody, exact, CONTEXT_FRAMES, frames, cancellation)
         window_s = time.perf_counter()
-        if number == 0:  # the first is slower than all that follow
+        if number == 0:  # the first sentence takes longer than the following ones
             continue
         pronounce_s.append(pronounced_s - began_s)
         timed["prosody"].append((prosody.frames, prosody_s - pronounced_s))
@@ -127,7 +127,7 @@ def _linear(measured: list[tuple[int, float]]) -> tuple[float, float]:
 
 
 def mean(first: Costs, second: Costs) -> Costs:
-    """Of two measurements, because a shared machine's speed changes."""
+    """Return the mean of two measurements, because the speed of a shared machine changes."""
 
     def linear(name: str) -> tuple[float, float]:
         start, slope = np.mean([getattr(first, name), getattr(second, name)], axis=0)
@@ -142,7 +142,7 @@ def mean(first: Costs, second: Costs) -> Costs:
 
 @asynccontextmanager
 async def serving(mode: Mode, model_dir: Path) -> AsyncIterator[str]:
-    """The WebSocket's address of a server in `mode`, which is ready."""
+    """Run a server in `mode`. The value is its WebSocket's address, once it is ready."""
     path = os.pathsep.join([str(ROOT), str(ROOT / "container")])
     settings = {"KOKORO_MODEL_DIR": str(model_dir), "KOKORO_THREADS": str(THREADS)} | mode.settings
     process = await asyncio.create_subprocess_exec(
@@ -167,7 +167,7 @@ async def serving(mode: Mode, model_dir: Path) -> AsyncIterator[str]:
 
 
 async def run(url: str, seconds: float, seed: int, sessions: int = SESSIONS) -> Outcome:
-    """So many sessions take turns, which begin within so many seconds."""
+    """Run sessions whose turns begin within the given seconds."""
     outcome = Outcome()
     until_s = time.monotonic() + seconds
     async with asyncio.TaskGroup() as tasks:
@@ -197,10 +197,10 @@ async def _session(url: str, to_come: Iterator[Turn], until_s: float, outcome: O
 
 
 async def _spoken(websocket: ClientConnection, turn: Turn) -> list[Chunk] | None:
-    """Send a turn's sentences as they come; its audio, or None if it was refused.
+    """Send a turn's sentences at their times. Return its audio, or None if it was refused.
 
     Raises:
-        RuntimeError: anything else than speech or a refusal was answered.
+        RuntimeError: The server answered with something other than speech or a refusal.
     """
 
     async def send() -> None:
@@ -234,7 +234,7 @@ async def _spoken(websocket: ClientConnection, turn: Turn) -> list[Chunk] | None
 
 
 def merged(outcomes: list[Outcome]) -> Outcome:
-    """The outcomes of several rounds as one."""
+    """Merge the outcomes of several rounds."""
     return Outcome(
         first_sound_s=[value for one in outcomes for value in one.first_sound_s],
         gaps_s=[value for one in outcomes for value in one.gaps_s],
@@ -246,7 +246,7 @@ def merged(outcomes: list[Outcome]) -> Outcome:
 def report(
     costs: Costs, real: dict[str, Outcome], simulated: dict[str, Outcome], command: str
 ) -> str:
-    """The results as Markdown."""
+    """Return the results as Markdown."""
     rows = {
         (SESSIONS, f"{name}: {kind}"): outcome
         for name in real
@@ -262,15 +262,17 @@ def report(
         f"`{command}`, {date.today()}, {machine()}, {THREADS} threads; "
         f"{SESSIONS} sessions, {len(real[WINDOWS.name].gaps_s)} turns with deadlines and "
         f"{len(real[QUEUE.name].gaps_s)} without. First sound counts from the sending of a "
-        "reply's first sentence; a gap is playback that stands still.",
+        "reply's first sentence. A gap is a buffer underrun: playback stops until more audio "
+        "arrives.",
         outcomes_table(rows),
-        f"Measured before and after, in the mean, and what the simulation goes by: {costs}.",
-        f"First sound, simulated / real: {'; '.join(agreement)}.",
+        "The simulation uses the cost of the work, measured before and after; this is the mean: "
+        f"`{costs}`.",
+        f"First sound, simulated divided by real: {'; '.join(agreement)}.",
     )
 
 
 async def compare(model_dir: Path, rounds: int, seconds: float) -> dict[str, Outcome]:
-    """Run all modes `rounds` times, in turns."""
+    """Run all modes in turns, for `rounds` rounds."""
     outcomes: dict[str, list[Outcome]] = {mode.strategy.name: [] for mode in MODES}
     async with serving(MODES[0], model_dir) as first, serving(MODES[1], model_dir) as second:
         for number in range(rounds):
@@ -287,16 +289,18 @@ async def compare(model_dir: Path, rounds: int, seconds: float) -> dict[str, Out
 
 
 def main() -> None:
-    """Measure, simulate, print the report, and write it where `--out` says."""
+    """Measure, simulate, print the report, and write it if `--out` names a file."""
     parser = argument_parser("server", __doc__)
-    parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--seconds", type=float, default=120.0, help="of each mode in a round")
+    parser.add_argument("--rounds", type=int, default=4, help="how often each mode is run")
+    parser.add_argument(
+        "--seconds", type=float, default=120.0, help="seconds of a round, for each mode"
+    )
     arguments = parser.parse_args()
     rounds, seconds = arguments.rounds, arguments.seconds
     model_dir = default_model_dir("packages")
 
     def measured() -> tuple[Costs, dict[str, Spoken]]:
-        with ProcessPoolExecutor(1) as pool:  # its memory goes with it
+        with ProcessPoolExecutor(1) as pool:  # the process's memory is freed with it
             costs, spoken = pool.submit(measure, model_dir).result()
         print(costs, file=sys.stderr)
         return costs, spoken

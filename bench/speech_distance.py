@@ -1,8 +1,8 @@
-"""How far one rendering of an utterance is from another: spectrum, loudness, joins, samples.
+"""Distances between two renderings of an utterance: spectrum, loudness, joins and samples.
 
-Audio is float, mono, 24 kHz, shape (samples,). The first argument is the reference; which parts
-are compared and how quiet counts as silent is decided by it alone. Both must have the same length,
-since the renderings that are compared here have the same durations.
+Audio is float, mono, 24 kHz, shape (samples,). The first argument is the reference. It alone
+decides which frames or steps are compared, and what level counts as silent. Both renderings must
+have the same length, because the renderings that are compared here have the same durations.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,8 @@ Audio = NDArray[np.floating]
 _Spectra = NDArray[np.float64]
 
 ACTIVE_RANGE_DB = 40.0
-"""What is quieter than the loudest part by more than this is silence: not compared."""
+"""Frames or steps that are quieter than the loudest by more than this are silent. They are not
+compared."""
 _FLOOR_DB = -70.0
 _FFT_SAMPLES, _HOP_SAMPLES = 1024, 256
 _MEL_BANDS, _LOWEST_HZ, _HIGHEST_HZ = 80, 40.0, 11_000.0
@@ -26,22 +27,22 @@ _JOIN_SIDE = SAMPLE_RATE_HZ // 50  # samples, 20 ms: a few periods of a low voic
 
 
 def mel_distance_db(reference: Audio, audio: Audio) -> float:
-    """The root mean square difference of the mel spectra in dB, averaged over the frames.
+    """Return the root mean square difference of the mel spectra in dB, averaged over the frames.
 
-    80 triangular bands from 40 Hz to 11 kHz, equally spaced on the mel scale
-    2595 log10(1 + f / 700) of O'Shaughnessy; Hann windows of 1024 samples every 256. Frames within
-    `ACTIVE_RANGE_DB` of the loudest count; 70 dB below the strongest band of all, nothing is told
-    apart.
+    The 80 triangular bands from 40 Hz to 11 kHz are equally spaced on O'Shaughnessy's mel scale,
+    2595 log10(1 + f / 700). The frames are Hann windows of 1024 samples, 256 samples apart. Only
+    frames within `ACTIVE_RANGE_DB` of the loudest count. Levels more than 70 dB below the strongest
+    band of all are treated as equal.
 
     Returns:
-        0.0 when they are equal, or when nothing is audible in the reference.
+        The distance in dB; 0.0 if the two are equal, or if nothing is audible in the reference.
 
     Raises:
-        ValueError: the lengths differ, or are less than a frame.
+        ValueError: The lengths differ, or are less than a frame.
     """
     _require_equal_length(reference, audio)
     if len(reference) < _FFT_SAMPLES:
-        raise ValueError(f"audio: {len(reference)} samples, at least {_FFT_SAMPLES} are needed")
+        raise ValueError(f"audio of {len(reference)} samples: must have at least {_FFT_SAMPLES}")
     power = _mel_power(reference)
     frame_power = power.sum(axis=1)
     if frame_power.max() == 0.0:
@@ -55,27 +56,33 @@ def mel_distance_db(reference: Audio, audio: Audio) -> float:
 
 
 def beginning(reference: Audio, audio: Audio, duration_s: float) -> tuple[Audio, Audio]:
-    """Both from half a spectral frame before the reference's onset to `duration_s` after it.
+    """Return the beginnings of both, from the reference's onset to `duration_s` seconds after it.
 
-    The onset is the first sample within `ACTIVE_RANGE_DB` of the reference's peak.
+    They start half a spectral frame before the onset, which is the first sample within
+    `ACTIVE_RANGE_DB` of the reference's peak.
+
+    Raises:
+        ValueError: The lengths differ.
     """
     _require_equal_length(reference, audio)
     amplitude = np.abs(reference)
     onset = int(np.argmax(amplitude > amplitude.max() * 10 ** (-ACTIVE_RANGE_DB / 20)))
-    part = slice(max(0, onset - _FFT_SAMPLES // 2), onset + round(duration_s * SAMPLE_RATE_HZ))
-    return reference[part], audio[part]
+    start = max(0, onset - _FFT_SAMPLES // 2)
+    end = onset + round(duration_s * SAMPLE_RATE_HZ)
+    return reference[start:end], audio[start:end]
 
 
 def loudness_difference_db(reference: Audio, audio: Audio) -> float:
-    """The 95th percentile, over the steps of 50 ms, of the difference in level.
+    """Return the 95th percentile of the difference in level, in dB, over the steps of 50 ms.
 
-    Steps within `ACTIVE_RANGE_DB` of the loudest count. What is left over at the end does not.
+    Only steps within `ACTIVE_RANGE_DB` of the loudest count. An incomplete step at the end does
+    not.
 
     Returns:
-        0.0 when they are equal, or when nothing is audible in the reference.
+        The difference in dB; 0.0 if the two are equal, or if nothing is audible in the reference.
 
     Raises:
-        ValueError: the lengths differ.
+        ValueError: The lengths differ.
     """
     _require_equal_length(reference, audio)
     power = _step_power(reference, _LOUDNESS_STEP)
@@ -91,22 +98,22 @@ def loudness_difference_db(reference: Audio, audio: Audio) -> float:
 
 
 def join_step_db(reference: Audio, audio: Audio, joins: Sequence[int]) -> float:
-    """The largest step in level that `audio` makes at a join and `reference` does not.
+    """Return the largest step in level, in dB, that `audio` has at a join and `reference` has not.
 
-    The level over 20 ms after the join is held against that over 20 ms before it, in `audio` and in
-    `reference`; a join with less than that on either side is left out. In both, a hum that lies
-    `ACTIVE_RANGE_DB` below the reference's peak is assumed, so that silence is not compared.
+    At each join, the level of the 20 ms after it is compared with the level of the 20 ms before it,
+    in `audio` and in `reference`. A join with less than 20 ms on either side is left out. A hum at
+    `ACTIVE_RANGE_DB` below the reference's peak is added to both, so that silence is not compared.
 
     Args:
-        reference: the same speech in one piece.
-        audio: the speech that was joined.
-        joins: the first samples of the pieces after the first.
+        reference: The same speech, decoded at once.
+        audio: The speech that was joined from windows.
+        joins: The index of the first sample of each window after the first.
 
     Returns:
-        0.0 when there is no join.
+        The step in dB; 0.0 if there is no join.
 
     Raises:
-        ValueError: the lengths differ.
+        ValueError: The lengths differ.
     """
     _require_equal_length(reference, audio)
     peak = float(np.abs(reference).max(initial=0.0))
@@ -114,8 +121,8 @@ def join_step_db(reference: Audio, audio: Audio, joins: Sequence[int]) -> float:
 
     def step_db(samples: Audio, join: int) -> float:
         before, after = (
-            np.square(part.astype(np.float64)).mean() + hum
-            for part in (samples[join - _JOIN_SIDE : join], samples[join : join + _JOIN_SIDE])
+            np.square(side.astype(np.float64)).mean() + hum
+            for side in (samples[join - _JOIN_SIDE : join], samples[join : join + _JOIN_SIDE])
         )
         return float(10 * np.log10(after / before))
 
@@ -131,40 +138,48 @@ def join_step_db(reference: Audio, audio: Audio, joins: Sequence[int]) -> float:
     )
 
 
-def level_db(part: Audio, reference: Audio) -> float:
-    """The loudest 10 ms of `part` against the loudest of `reference`, which it is a part of.
+def level_db(section: Audio, reference: Audio) -> float:
+    """Return the level of the loudest 10 ms of `section`, relative to those of `reference`, in dB.
+
+    Args:
+        section: A section of the reference.
+        reference: The whole utterance.
 
     Returns:
-        Minus infinity if the part is shorter than that, or silent.
+        The level in dB; minus infinity if the section is shorter than 10 ms, or silent.
 
     Raises:
-        ValueError: the reference is silent.
+        ValueError: The reference is silent.
     """
     loudest, whole = (
-        float(_step_power(samples, _LEVEL_STEP).max(initial=0.0)) for samples in (part, reference)
+        float(_step_power(samples, _LEVEL_STEP).max(initial=0.0))
+        for samples in (section, reference)
     )
     if not whole:
-        raise ValueError("reference: it is silent, so there is no ratio to it")
+        raise ValueError("the reference is silent, so nothing can be compared with it")
     return float(10 * np.log10(loudest / whole)) if loudest else float("-inf")
 
 
 def snr_db(reference: Audio, audio: Audio) -> float:
-    """The reference's power against that of the difference: infinite when they are equal.
+    """Return the power of the reference relative to that of the difference, in dB.
+
+    Returns:
+        The signal-to-noise ratio in dB; infinity if the two are equal.
 
     Raises:
-        ValueError: the lengths differ, or the reference is silent.
+        ValueError: The lengths differ, or the reference is silent.
     """
     _require_equal_length(reference, audio)
     exact = reference.astype(np.float64)
     signal = np.square(exact).sum()
     if not signal:
-        raise ValueError("reference: it is silent, so there is no ratio to it")
+        raise ValueError("the reference is silent, so nothing can be compared with it")
     noise = np.square(exact - audio).sum()
     return float(10 * np.log10(signal / noise)) if noise else float("inf")
 
 
 def _step_power(samples: Audio, step: int) -> _Spectra:
-    """The power of each `step` samples, without those that are left over at the end."""
+    """Return the power of each step of `step` samples, without an incomplete step at the end."""
     whole = samples[: len(samples) // step * step].astype(np.float64)
     power: _Spectra = np.square(whole).reshape(-1, step).mean(axis=1)
     return power
@@ -178,7 +193,7 @@ def _mel_power(samples: Audio) -> _Spectra:
 
 
 def _mel_filters() -> _Spectra:
-    """Weights of every frequency in every band, shape (frequencies, bands)."""
+    """Return the weight of every frequency in every band, shape (frequencies, bands)."""
     lowest, highest = (2595 * np.log10(1 + hz / 700) for hz in (_LOWEST_HZ, _HIGHEST_HZ))
     edges = 700 * (10 ** (np.linspace(lowest, highest, _MEL_BANDS + 2) / 2595) - 1)
     below, centre, above = edges[:-2], edges[1:-1], edges[2:]
@@ -197,4 +212,4 @@ def _power_ratio(db: float) -> float:
 
 def _require_equal_length(reference: Audio, audio: Audio) -> None:
     if len(reference) != len(audio):
-        raise ValueError(f"audio: {len(audio)} samples, the reference has {len(reference)}")
+        raise ValueError(f"audio of {len(audio)} samples: the reference has {len(reference)}")

@@ -1,6 +1,6 @@
-"""Turns of speaking sessions: what a voice agent says, at what pace, and what comes between.
+"""The turns of speaking sessions: what a voice agent says, at what pace, and the silence between.
 
-The same seed gives the same turns, to the simulation and to the real server alike.
+With the same seed, the simulation and the real server get the same turns.
 """
 
 import random
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 SENTENCES_PER_REPLY = (2, 5)
 SILENCE_S = (2.0, 8.0)
-"""From the end of one reply to the first sentence of the next: the caller thinks and speaks, the
-language model begins."""
+"""The time from the end of one reply to the first sentence of the next, while the caller thinks and
+speaks and the language model begins to write."""
 TOKENS_PER_S = 50.0
 TOKENS_PER_WORD = 1.35
 
-# 5 to 25 words each.
+# Each has 5 to 25 words.
 POOL = (
     "Let me check that for you.",
     "Your table is booked for eight.",
@@ -56,11 +56,11 @@ class Turn:
     silence_s: float
     sentences: tuple[str, ...]
     offsets_s: tuple[float, ...]
-    """When each sentence is complete, from the first one on, at the language model's pace."""
+    """When each sentence is complete, in seconds after the first, at the language model's pace."""
 
 
 def turns(seed: int, session: int) -> Iterator[Turn]:
-    """The turns of one session, without end."""
+    """Yield the turns of one session, without end."""
     chance = random.Random(f"{seed} {session}")
     while True:
         sentences = tuple(chance.choices(POOL, k=chance.randint(*SENTENCES_PER_REPLY)))

@@ -1,8 +1,9 @@
-"""Ends the processes of a supervisor that died without ending them.
+"""Kill the processes of a supervisor that died without ending them.
 
-Run by the supervisor as `python -m local.guard` with a pipe as standard input. Each line is
-`+PID` (a process was started, PID also names its process group) or `-PID` (it has ended). When the
-pipe closes, which the kernel does however the supervisor ended, what is left is killed.
+The supervisor runs `python -m local.guard` with a pipe as standard input. Each line is `+PID` for a
+process that was started, where PID is also its process group, or `-PID` for one that has ended. The
+kernel closes the pipe however the supervisor ends. The guard then kills all processes that are
+left.
 """
 
 import os
@@ -11,8 +12,8 @@ import sys
 
 
 def main() -> None:
-    """Read the pipe to its end, then kill the process groups still listed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the supervisor's to handle
+    """Read the pipe to its end, then kill the process groups that are still running."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the supervisor handles Ctrl-C
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     running: set[int] = set()
     for line in sys.stdin:

@@ -1,4 +1,4 @@
-"""Serves the page in `web/`, and tells it where the agent is."""
+"""Serves the page in `web/`, and tells it where the agent is and who writes the replies."""
 
 import asyncio
 from pathlib import Path
@@ -14,11 +14,16 @@ from local.aws_wire.serving import run_until_signalled, serve_app, stand_in_pars
 WEB = Path(__file__).resolve().parent.parent / "web"
 
 
-def make_app(agent_url: str) -> Starlette:
-    """The page's server; `/config.json` gives the page the address of the agent's `/ws`."""
+def make_app(agent_url: str, replies: str) -> Starlette:
+    """Return the page's server.
+
+    `/config.json` gives the page the address of the agent's `/ws`, and a sentence for people about
+    who writes the replies.
+    """
 
     async def config(_: Request) -> JSONResponse:
-        return JSONResponse({"agent_ws_url": agent_url.replace("http", "ws", 1) + "/ws"})
+        agent_ws_url = agent_url.replace("http", "ws", 1) + "/ws"
+        return JSONResponse({"agent_ws_url": agent_ws_url, "replies": replies})
 
     return Starlette(
         routes=[Route("/config.json", config), Mount("/", StaticFiles(directory=WEB, html=True))]
@@ -28,6 +33,7 @@ def make_app(agent_url: str) -> Starlette:
 if __name__ == "__main__":
     parser = stand_in_parser("python -m local.page", __doc__)
     parser.add_argument("--agent-url", required=True, help="http://host:port of the agent")
+    parser.add_argument("--replies", required=True, help="who writes the replies, for people")
     options = parser.parse_args()
-    server = serve_app(make_app(options.agent_url), options.host, options.port)
+    server = serve_app(make_app(options.agent_url, options.replies), options.host, options.port)
     asyncio.run(run_until_signalled(server, options.host))

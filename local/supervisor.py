@@ -5,15 +5,18 @@ import contextlib
 import os
 import secrets
 import shutil
+import socket
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import httpx
 from pydantic import BaseModel, ConfigDict
 
+from local.bedrock.sources import SCRIPTED, ReplySource
 from local.process import Process, ProcessError
+from local.progress import Progress, reported
 
 ROOT = Path(__file__).resolve().parent.parent
 REGION = "us-east-1"
@@ -40,27 +43,43 @@ class Addresses(BaseModel):
     secret_access_key: str
 
 
-async def model_dir() -> str:
-    """The folder with the model, fetched and built first where it is missing.
+async def model_dir(progress: Progress) -> str:
+    """Return the model directory; the model is fetched and built first if it is missing.
 
     Raises:
-        ProcessError: it could not be built; the reason has been printed by then.
+        ProcessError: The model could not be built; the reason has been printed by then.
     """
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "kokoro_model"),
-        cwd=ROOT / "container",
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        output, _ = await process.communicate()
-    except asyncio.CancelledError:
-        with contextlib.suppress(ProcessLookupError):  # Ctrl-C may have reached it first
-            process.terminate()
-        await process.wait()
-        raise
+    async with reported(progress, "checking the model (the first time: fetching and building it)"):
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "kokoro_model"),
+            cwd=ROOT / "container",
+            stdout=asyncio.subprocess.PIPE,
+        )
+        try:
+            output, _ = await process.communicate()
+        except asyncio.CancelledError:
+            with contextlib.suppress(ProcessLookupError):  # Ctrl-C may have reached it first
+                process.terminate()
+            await process.wait()
+            raise
     if process.returncode:
-        raise ProcessError("the model could not be fetched: see above")
+        raise ProcessError("the model could not be fetched; the reason is above")
     return output.decode().splitlines()[-1]
+
+
+def check_port(port: int) -> None:
+    """Check that a process can listen on `port` of the loopback interface; 0 always can.
+
+    Raises:
+        ProcessError: It cannot, because another program does, or because it is not allowed.
+    """
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as error:
+        raise ProcessError(
+            f"port {port} cannot be used ({os.strerror(error.errno or 0)}); choose another with "
+            "PORT=… (make) or --port … (python -m local), 0 for any free one"
+        ) from None
 
 
 class Supervisor:
@@ -70,10 +89,12 @@ class Supervisor:
     when `restart` is set, and is reported through `progress` either way.
 
     Args:
-        progress: Prints one line.
+        progress: Shows one line.
+        source: Writes the replies.
         restart: Whether to start processes again that have ended.
         page: Whether to serve the page in `web/` as well.
-        bedrock_arguments: For the Bedrock stand-in, such as `--first-token-s`.
+        first_port: Port of the agent; the speech server has the next one, and the page the one
+            after. With 0, and for all other processes, any free port.
 
     Attributes:
         processes: By name; for tests that end one.
@@ -81,16 +102,18 @@ class Supervisor:
 
     def __init__(
         self,
-        progress: Callable[[str], None],
+        progress: Progress,
         *,
+        source: ReplySource = SCRIPTED,
         restart: bool = False,
         page: bool = False,
-        bedrock_arguments: list[str] | None = None,
+        first_port: int = 0,
     ) -> None:
         self._progress = progress
+        self._source = source
         self._restart = restart
         self._page = page
-        self._bedrock_arguments = bedrock_arguments or []
+        self._first_port = first_port
         self._access_key_id = "AKIALOCAL" + secrets.token_hex(4).upper()
         self._secret_access_key = secrets.token_hex(20)
         self._signature = [
@@ -144,18 +167,38 @@ class Supervisor:
         return f"{scheme}://{host}:{self.processes[name].port}"
 
     async def _start(self) -> None:
+        ports = {
+            name: self._first_port + offset if self._first_port else 0
+            for offset, name in enumerate(("agent", "container", "page"))
+        }
+        for name, port in ports.items():
+            if name != "page" or self._page:
+                check_port(port)
         self._guard = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "local.guard"),
             cwd=ROOT,
             stdin=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
-        model = await model_dir()
+        model = await model_dir(self._progress)
+        async with reported(self._progress, "starting the agent and loading the speech model"):
+            await self._start_processes(model, ports)
+        self._watchers = [
+            asyncio.create_task(self._watch(process)) for process in self.processes.values()
+        ]
+
+    async def _start_processes(self, model: str, ports: Mapping[str, int]) -> None:
         container = self._add(
-            "container", ["-m", "kokoro_server", "serve"], "container", {"KOKORO_MODEL_DIR": model}
+            "container",
+            ["-m", "kokoro_server", "serve"],
+            folder="container",
+            env={"KOKORO_MODEL_DIR": model},
+            port=ports["container"],
         )
         bedrock = self._add(
-            "bedrock", ["-m", "local.bedrock.converse", *self._signature, *self._bedrock_arguments]
+            "bedrock",
+            ["-m", self._source.module, *self._signature, *self._source.arguments],
+            env=self._source.environment,
         )
         await asyncio.gather(container.start(), bedrock.start())
         sagemaker = self._add(
@@ -168,29 +211,35 @@ class Supervisor:
             ],
         )
         await sagemaker.start()
-        agent = self._add("agent", ["-m", "voice_agent"], "agent", self._aws_environment())
+        agent = self._add(
+            "agent",
+            ["-m", "voice_agent"],
+            folder="agent",
+            env=self._aws_environment() | dict(self._source.agent_environment),
+            port=ports["agent"],
+        )
         await agent.start()
         if self._page:
             arguments = ["-m", "local.page", "--agent-url", self._url("agent")]
-            await self._add("page", arguments).start()
+            arguments += ["--replies", self._source.description]
+            await self._add("page", arguments, port=ports["page"]).start()
         await asyncio.gather(*(self.ready(name) for name in self.processes))
-        self._watchers = [
-            asyncio.create_task(self._watch(process)) for process in self.processes.values()
-        ]
 
     def _add(
         self,
         name: str,
         arguments: list[str],
+        *,
         folder: str = ".",
         env: Mapping[str, str] | None = None,
+        port: int = 0,
     ) -> Process:
         inherited = {
             key: value
             for key, value in os.environ.items()
-            # The developer's own account is never touched, nor are settings meant for images.
+            # Without the developer's AWS account, and without settings that are meant for images.
             if not key.startswith(("AWS_", "KOKORO_", "VOICE_AGENT_"))
-            # All that a process talks to is on loopback, where no proxy leads.
+            # All these processes talk to each other on loopback, where no proxy leads.
             and not key.lower().endswith("_proxy")
         }
         process = Process(
@@ -200,6 +249,7 @@ class Supervisor:
             cwd=ROOT / folder,
             env=inherited | {"PYTHONUNBUFFERED": "1"} | dict(env or {}),
             note_pid=self._note_pid,
+            port=port,
         )
         self.processes[name] = process
         return process

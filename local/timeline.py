@@ -1,4 +1,4 @@
-"""What happened when in one reply, as seen by the client."""
+"""The timeline of one reply, as the client sees it."""
 
 from typing import Annotated
 
@@ -18,25 +18,52 @@ from voice_agent_client import (
 SAMPLE_WIDTH_BYTES = 2
 
 type _Rounded = Annotated[float, AfterValidator(lambda value: round(value, 3))]
-"""To milliseconds."""
+"""Rounded to milliseconds."""
 
 
 class SpokenSentence(BaseModel):
-    """One sentence of the reply; times are seconds since the prompt was sent.
+    """One sentence of the reply. A time is None if its event never came.
 
-    `sent_s` is the agent's figure, from the prompt's arrival there.
+    Attributes:
+        text: The sentence. In mode `batch`, the complete reply is one sentence.
+        sent_s: When the agent sent the sentence to be spoken, in seconds since the prompt arrived
+            at the agent.
+        first_audio_s: When its first audio arrived, in seconds since the prompt was sent.
+        audio_s: The duration of its audio in seconds.
+        heard_from_s: When a listener who plays the audio as it arrives begins to hear the
+            sentence, in seconds since the prompt was sent.
+        heard_until_s: When that listener has heard all of it, in seconds since the prompt was sent.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     text: str
-    sent_s: _Rounded | None
-    first_audio_s: _Rounded | None
-    audio_s: _Rounded
+    sent_s: _Rounded | None = None
+    first_audio_s: _Rounded | None = None
+    audio_s: _Rounded = 0.0
+    heard_from_s: _Rounded | None = None
+    heard_until_s: _Rounded | None = None
 
 
 class Report(BaseModel):
-    """What `say --json` writes. Seconds since the prompt was sent; None where it never came."""
+    """The figures of one reply, which `say --json` writes. A time is None if its event never came.
+
+    Attributes:
+        mode: `bidi` or `batch`.
+        transport: `ws` or `sse`.
+        ttft_s: Time to the first text, in seconds since the prompt was sent.
+        first_sentence_s: When the first sentence was complete, in seconds since the prompt arrived
+            at the agent.
+        last_text_s: When the last text arrived, in seconds since the prompt was sent.
+        ttfa_s: Time to the first audio, in seconds since the prompt was sent.
+        total_s: When the reply was over, in seconds since the prompt was sent.
+        audio_s: The duration of the audio in seconds.
+        underrun_s: For how many seconds playback stops in all, because the next audio has not
+            arrived yet.
+        streams_opened: How many speech streams the agent opened for this reply.
+        text: The complete reply.
+        sentences: The sentences in the order in which they are spoken.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -44,9 +71,11 @@ class Report(BaseModel):
     transport: str
     ttft_s: _Rounded | None
     first_sentence_s: _Rounded | None
+    last_text_s: _Rounded | None
     ttfa_s: _Rounded | None
     total_s: _Rounded
     audio_s: _Rounded
+    underrun_s: _Rounded
     streams_opened: int
     text: str
     sentences: list[SpokenSentence]
@@ -55,8 +84,8 @@ class Report(BaseModel):
 class ReplyTimeline:
     """Collects the events of one reply.
 
-    Feed every event with the seconds since the prompt was sent; then read `audio` (s16le mono),
-    `errors`, `lines()` for people and `report()` for programs.
+    Feed it every event with the seconds since the prompt was sent. Then read `audio` (mono, 16-bit
+    little-endian samples), `errors`, `lines()` for people and `report()` for programs.
     """
 
     def __init__(self) -> None:
@@ -71,9 +100,11 @@ class ReplyTimeline:
         self._sentences: dict[int, SpokenSentence] = {}  # by `seq`, in the order spoken
         self._metrics = Metrics()
         self._speaking: SpokenSentence | None = None
+        self._played_until_s = 0.0  # when all audio so far has been played
+        self._underrun_s = 0.0
 
     def feed(self, event: Event, at_s: float) -> None:
-        """Take one event that arrived `at_s` seconds after the prompt was sent."""
+        """Record one event that arrived `at_s` seconds after the prompt was sent."""
         match event:
             case TextDelta(text=text):
                 self.first_text_s = at_s if self.first_text_s is None else self.first_text_s
@@ -82,9 +113,7 @@ class ReplyTimeline:
             case AudioStreamStart():
                 self.sample_rate_hz = event.sample_rate
             case Sentence(seq=seq, text=text):
-                self._speaking = self._sentences[seq] = SpokenSentence(
-                    text=text, sent_s=None, first_audio_s=None, audio_s=0
-                )
+                self._speaking = self._sentences[seq] = SpokenSentence(text=text)
             case Audio(data=data):
                 self._feed_audio(data, at_s)
             case ErrorEvent():
@@ -93,39 +122,46 @@ class ReplyTimeline:
                 self.end_s = at_s
                 self._metrics = metrics
                 for spoken in metrics.sentences:
-                    # A sentence that could not be spoken has figures and no audio.
+                    # A sentence that could not be spoken has metrics but no audio.
                     if sentence := self._sentences.get(spoken.seq):
                         sentence.sent_s = spoken.sent_s
 
     def _feed_audio(self, data: bytes, at_s: float) -> None:
         if self.first_audio_s is None:
-            self.first_audio_s = at_s
+            self.first_audio_s = self._played_until_s = at_s
         self.audio += data
+        play_s = max(at_s, self._played_until_s)
+        self._underrun_s += play_s - self._played_until_s
+        self._played_until_s = play_s + self._seconds(len(data))
         if sentence := self._speaking:
             if sentence.first_audio_s is None:
                 sentence.first_audio_s = at_s
+                sentence.heard_from_s = play_s
             sentence.audio_s += self._seconds(len(data))
+            sentence.heard_until_s = self._played_until_s
 
     def _seconds(self, size_bytes: int) -> float:
         return size_bytes / (SAMPLE_WIDTH_BYTES * self.sample_rate_hz)
 
     def report(self, *, mode: str, transport: str) -> Report:
-        """The reply in numbers, rounded to milliseconds; call it after `agent_end`."""
+        """Return the figures of the reply, rounded to milliseconds. Call it after `agent_end`."""
         return Report(
             mode=mode,
             transport=transport,
             ttft_s=self.first_text_s,
             first_sentence_s=self._metrics.first_sentence_s,
+            last_text_s=self.last_text_s,
             ttfa_s=self.first_audio_s,
             total_s=self.end_s or 0.0,
             audio_s=self._seconds(len(self.audio)),
+            underrun_s=self._underrun_s,
             streams_opened=self._metrics.streams_opened,
             text="".join(self._text),
             sentences=[SpokenSentence(**dict(spoken)) for spoken in self._sentences.values()],
         )
 
     def lines(self) -> list[str]:
-        """The timeline for people, one line an event that matters."""
+        """Return the timeline for people: one line for each event that matters."""
         moments: list[tuple[float | None, str]] = [
             (self.first_text_s, "first text"),
             (self._metrics.first_sentence_s, "first sentence complete"),

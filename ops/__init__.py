@@ -1,1 +1,1 @@
-"""Commands against a deployed environment: `python -m ops <command> --env <environment>`."""
+"""Commands that operate a deployed environment: `python -m ops <command> --env <environment>`."""

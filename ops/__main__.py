@@ -1,28 +1,50 @@
-"""`python -m ops <command> --env <environment>`: operate what is deployed."""
+"""Operates a deployed environment: `python -m ops <command> --env <environment>`."""
 
 import argparse
 import asyncio
+import difflib
+import functools
 import inspect
+import math
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NoReturn
 
-from ops.aws import AWS_ERRORS, OpsError, connect, explain
+from botocore.exceptions import NoCredentialsError
+
+from ops.aws import AWS_ERRORS, Account, OpsError, UsageError, check_region, connect, explain
 from ops.findings import report
 from stacks.names import QUALIFIER
-from stacks.settings import Settings, SettingsError, load
+from stacks.settings import ENVIRONMENTS, Settings, SettingsError, load
+from voice_agent_client.addresses import MAX_PRESIGNED_S, check_session_id
+
+COMMANDS = ("preflight", "smoke", "presign", "capacity", "cost", "orphans")
+
+
+def _account(settings: Settings, arguments: argparse.Namespace) -> Account:
+    """Connect to the environment's account.
+
+    Raises:
+        NoCredentialsError: None are configured. Some commands would notice that only halfway.
+    """
+    account = connect(settings, arguments.region)
+    if account.session.get_credentials() is None:
+        raise NoCredentialsError
+    return account
 
 
 def _preflight(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops.preflight import preflight
 
-    return report(preflight(connect(settings, arguments.region)))
+    return report(preflight(_account(settings, arguments)))
 
 
 def _smoke(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops.smoke import smoke
 
-    account = connect(settings, arguments.region)
+    account = _account(settings, arguments)
     token = os.environ.get("VOICE_AGENT_TOKEN")
     return report(smoke(account, token=token, qualifier=arguments.qualifier, wait_s=arguments.wait))
 
@@ -32,8 +54,8 @@ def _presign(settings: Settings, arguments: argparse.Namespace) -> int:
 
     print(
         presign(
-            connect(settings, arguments.region),
-            session_id=arguments.session or None,
+            _account(settings, arguments),
+            session_id=arguments.session,
             expires_s=arguments.expires,
             qualifier=arguments.qualifier,
         )
@@ -46,7 +68,7 @@ def _capacity(settings: Settings, arguments: argparse.Namespace) -> int:
 
     return asyncio.run(
         capacity.measure(
-            connect(settings, arguments.region),
+            _account(settings, arguments),
             endpoint_name=arguments.endpoint or settings.endpoint_name,
             ladder=arguments.ladder,
             utterances=arguments.utterances,
@@ -58,6 +80,7 @@ def _capacity(settings: Settings, arguments: argparse.Namespace) -> int:
 def _cost(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops import cost
 
+    check_region(settings, arguments.region)
     usage = _gather(cost.Usage, arguments)
     print("\n".join(cost.lines(settings, arguments.region or settings.region, usage)))
     return 0
@@ -66,98 +89,328 @@ def _cost(settings: Settings, arguments: argparse.Namespace) -> int:
 def _orphans(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops.orphans import clear
 
-    return clear(connect(settings, arguments.region), delete=arguments.delete)
+    return clear(_account(settings, arguments), delete=arguments.delete)
 
 
 def _gather[T](kind: Callable[..., T], arguments: argparse.Namespace) -> T:
-    """Make what takes the options by their names."""
+    """Call `kind` with the options that are named like its parameters."""
     return kind(**{name: getattr(arguments, name) for name in inspect.signature(kind).parameters})
 
 
-def _ladder(text: str) -> list[int]:
-    steps = [int(step) if step.isdigit() else 0 for step in text.split(",")]
-    if steps != sorted(set(steps)) or steps[0] < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}: must be growing numbers, such as 1,2,4")
-    return steps
-
-
-def _fraction(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}: must lie between 0 and 1")
+def _whole(text: str, *, least: int, most: int | None = None) -> int:
+    """Convert a whole number from `least` to `most`."""
+    value = int(text) if re.fullmatch(r"[+-]?[0-9]{1,9}", text) else None
+    if value is None or value < least or (most is not None and value > most):
+        accepted = f"of {least} or more" if most is None else f"from {least} to {most}"
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number {accepted}")
     return value
 
 
-type Options = tuple[tuple[str, Callable[[str], object], object, str], ...]
-"""Flag, type, default and meaning of each."""
+def _number(text: str, *, above: float | None = None) -> float:
+    """Convert a finite number above `above`, or of 0 or more."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    fits = value >= 0 if above is None else value > above
+    if not (math.isfinite(value) and fits):
+        accepted = "of 0 or more" if above is None else f"above {above:g}"
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a number {accepted}")
+    return value
+
+
+def _fraction(text: str) -> float:
+    """Convert a number between 0 and 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: must be a number above 0 and below 1, such as 0.4"
+        )
+    return value
+
+
+def _ladder(text: str) -> list[int]:
+    """Convert increasing whole numbers that are separated by commas."""
+    steps = [int(step) if step.isdecimal() else 0 for step in text.split(",")]
+    if steps != sorted(set(steps)) or steps[0] < 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: must be increasing whole numbers of 1 or more, such as 1,2,4"
+        )
+    return steps
+
+
+def _text(text: str, *, pattern: str, accepted: str) -> str:
+    """Accept a text that matches `pattern`."""
+    if not re.fullmatch(pattern, text):
+        raise argparse.ArgumentTypeError(f"{text!r}: must be {accepted}")
+    return text
+
+
+def _session(text: str) -> str:
+    """Accept a session id of a valid length."""
+    try:
+        check_session_id(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+    return text
+
+
+_region = functools.partial(
+    _text, pattern=r"[a-z]{2}(-[a-z]+)+-[0-9]", accepted="an AWS Region, such as eu-central-1"
+)
+_endpoint = functools.partial(
+    _text,
+    pattern=r"[A-Za-z0-9](-*[A-Za-z0-9]){0,62}",
+    accepted="a SageMaker endpoint's name: 1 to 63 letters, digits and hyphens",
+)
+_qualifier = functools.partial(
+    _text,
+    pattern=r"[A-Za-z][A-Za-z0-9_]{0,47}",
+    accepted="the name of a runtime endpoint: a letter, then up to 47 letters, digits and _",
+)
+_count = functools.partial(_whole, least=1)
+_seconds = functools.partial(_number, above=0)
+
+type Options = tuple[tuple[str, str, Callable[[str], object], object, str], ...]
+"""Flag, placeholder, type, default and meaning of each option."""
 
 _CAPACITY_OPTIONS: Options = (
-    ("--ladder", _ladder, "1,2,4,8,16,32", "sessions a step"),
-    ("--utterances", int, 10, "by each session of a step"),
-    ("--talk-ratio", _fraction, 0.4, "share of a conversation the agent speaks"),
-    ("--overload", _fraction, 0.01, "share of the time it may be too many"),
-    ("--headroom", _fraction, 0.2, "kept free while an instance is added"),
-    ("--conversations", int, 100, "at once, at the busiest time"),
+    ("--ladder", "N,N,…", _ladder, "1,2,4,8,16,32", "numbers of sessions that speak at once"),
+    ("--utterances", "N", _count, 10, "utterances of each session in each step"),
+    ("--talk-ratio", "SHARE", _fraction, 0.4, "share of a conversation in which the agent speaks"),
+    (
+        "--overload",
+        "SHARE",
+        _fraction,
+        0.01,
+        "accepted share of the time in which more sessions speak than an instance can serve",
+    ),
+    (
+        "--headroom",
+        "SHARE",
+        _fraction,
+        0.2,
+        "share of an instance that stays free for new conversations while an instance starts",
+    ),
+    ("--conversations", "N", _count, 100, "open conversations at the busiest time"),
 )
 _COST_OPTIONS: Options = (
-    ("--turn-s", float, 20, "from prompt to end of playback"),
-    ("--turns", int, 8, "of a conversation, on average"),
-    ("--input-tokens", int, 800, "of the model, a turn"),
-    ("--output-tokens", int, 120, "of the model, a turn"),
-    ("--vcpu", float, 0.1, "in use by the agent, on average"),
-    ("--memory-gb", float, 0.4, "in use by the agent"),
+    (
+        "--turn-s",
+        "S",
+        _seconds,
+        20,
+        "average seconds of a turn, from the prompt to the end of playback",
+    ),
+    ("--turns", "N", _count, 8, "average number of turns in a conversation"),
+    ("--input-tokens", "N", functools.partial(_whole, least=0), 800, "input tokens of a turn"),
+    ("--output-tokens", "N", functools.partial(_whole, least=0), 120, "output tokens of a turn"),
+    ("--vcpu", "N", _number, 0.1, "average number of vCPUs that the agent uses"),
+    ("--memory-gb", "GB", _number, 0.4, "memory that the agent uses, in GB"),
 )
+
+_EPILOG = """\
+examples:
+  python -m ops preflight --env dev --region eu-central-1
+  python -m ops smoke --env dev --wait 3600
+  python -m ops cost --env prod
+
+The Region comes from --region, from the environment's file, from AWS_REGION or the AWS profile.
+Credentials come from the usual sources of the AWS SDKs. docs/operations.md is the runbook.
+
+exit codes: 0 success; 1 a check found a problem, or AWS returned an error; 2 wrong usage
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that reports a mistake as one message, without the usage of every option."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message}\n→ see `{self.prog} --help`\n")
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    root = argparse.ArgumentParser(prog="python -m ops", description=__doc__)
-    commands = root.add_subparsers(required=True)
+    """Build the parser of the command line."""
+    root = _Parser(
+        prog="python -m ops",
+        description="Check, measure and clean up one environment of the voice agent.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = root.add_subparsers(required=True, metavar="COMMAND", title="commands")
+    environments = _environments()
 
-    def command(name: str, run: object, text: str) -> argparse.ArgumentParser:
-        added = commands.add_parser(name, help=text, description=text)
-        added.add_argument("--env", required=True, help="the environment, as in environments/")
-        added.add_argument("--region", help="where the environment's file names none")
-        added.set_defaults(run=run)
+    def command(
+        name: str, run: object, summary: str, *more: str, example: str = ""
+    ) -> argparse.ArgumentParser:
+        added = commands.add_parser(
+            name,
+            help=summary[0].lower() + summary[1:].rstrip("."),
+            description="\n".join([summary, *more]),
+            epilog=f"example:\n  python -m ops {name} --env dev {example}".rstrip(),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            # `--del` must not delete.
+            allow_abbrev=False,
+        )
+        added.add_argument(
+            "--env", metavar="ENV", help=f"environment, required: one of {environments}"
+        )
+        added.add_argument(
+            "--region", type=_region, help="AWS Region, if the environment's file names none"
+        )
+        added.set_defaults(run=run, parser=added)
         return added
 
-    command("preflight", _preflight, "check the account before a deploy")
+    command(
+        "preflight",
+        _preflight,
+        "Check before a deploy whether the account is ready.",
+        "Looks at credentials, Region, CDK bootstrap, stuck stacks, taken names, alarms, quotas,",
+        "model access and service-linked roles. Changes nothing.",
+    )
 
-    smoke = command("smoke", _smoke, "check what is in service, and speak on every way in")
-    smoke.add_argument("--wait", type=float, default=0, metavar="S", help="wait for the endpoint")
-    presign = command("presign", _presign, "print a browser's address of the agent's WebSocket")
-    presign.add_argument("--session", help="conversation's id, 33-256 characters (default: new)")
-    presign.add_argument("--expires", type=int, default=300, metavar="S", help="at most 300")
-    for asking in (smoke, presign):
-        asking.add_argument("--qualifier", default=QUALIFIER, help="the runtime's endpoint")
+    smoke = command(
+        "smoke",
+        _smoke,
+        "Check after a deploy that everything is in service and speaks.",
+        "Speaks by a batch request, by a bidirectional stream and through the agent.",
+        'An agent with auth = "jwt" needs a caller\'s token in VOICE_AGENT_TOKEN.',
+        example="--wait 3600",
+    )
+    smoke.add_argument(
+        "--wait",
+        type=_number,
+        default=0,
+        metavar="S",
+        help="seconds to wait for an endpoint that is being created or updated (%(default)s)",
+    )
+    presign = command(
+        "presign",
+        _presign,
+        "Print a wss:// address of the agent that a browser can open without credentials.",
+        "The address is a secret until it expires.",
+        example="--expires 60",
+    )
+    presign.add_argument(
+        "--session",
+        type=_session,
+        metavar="ID",
+        help="id of the conversation, 33 to 256 characters (default: a new conversation)",
+    )
+    presign.add_argument(
+        "--expires",
+        type=functools.partial(_whole, least=1, most=MAX_PRESIGNED_S),
+        default=MAX_PRESIGNED_S,
+        metavar="S",
+        help=f"seconds until the address expires, 1 to {MAX_PRESIGNED_S} (%(default)s)",
+    )
+    for added in (smoke, presign):
+        added.add_argument(
+            "--qualifier",
+            type=_qualifier,
+            default=QUALIFIER,
+            metavar="NAME",
+            help="endpoint of the AgentCore runtime (%(default)s)",
+        )
 
-    capacity = command("capacity", _capacity, "measure how many conversations an instance holds")
-    capacity.add_argument("--endpoint", help="measure this one instead of the environment's")
-    cost = command("cost", _cost, "what the environment costs at list prices")
+    capacity = command(
+        "capacity",
+        _capacity,
+        "Measure how many conversations one instance holds, and print the settings that follow.",
+        "Needs an endpoint of one instance that serves nobody else during the measurement.",
+        example="--ladder 1,2,4 --conversations 100",
+    )
+    capacity.add_argument(
+        "--endpoint",
+        type=_endpoint,
+        metavar="NAME",
+        help="measure this SageMaker endpoint instead of the environment's",
+    )
+    cost = command(
+        "cost",
+        _cost,
+        "Estimate what the environment costs at list prices.",
+        "Needs no credentials. The prices and their sources are in ops/prices.toml.",
+        example="--turns 12",
+    )
     for added, options in ((capacity, _CAPACITY_OPTIONS), (cost, _COST_OPTIONS)):
-        for flag, kind, default, text in options:
-            added.add_argument(flag, type=kind, default=default, help=f"{text} (%(default)s)")
+        for flag, placeholder, kind, default, text in options:
+            added.add_argument(
+                flag, type=kind, default=default, metavar=placeholder, help=f"{text} (%(default)s)"
+            )
 
-    orphans = command("orphans", _orphans, "list what the environment left behind")
-    orphans.add_argument("--delete", action="store_true", help="delete what is certainly its own")
+    orphans = command(
+        "orphans",
+        _orphans,
+        "List what the environment left behind after `cdk destroy`.",
+        "Exits with 1 while something is left that could be deleted.",
+        example="--delete",
+    )
+    orphans.add_argument(
+        "--delete", action="store_true", help="delete what certainly belongs to the environment"
+    )
     return root
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run a command: 0 all is well, 1 a check found a problem or AWS failed, 2 bad usage."""
-    arguments = parser().parse_args(argv)
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the command line; a mistake ends the process with exit code 2 and one message."""
+    root = parser()
+    known = f"Choose one of: {', '.join(COMMANDS)}."
+    if not argv:
+        root.error(f"no command. {known}")
+    command = argv[0]
+    if command.startswith("-") and command not in ("-h", "--help"):
+        root.error(f"{command!r} is not a command, and the command comes first. {known}")
+    if not command.startswith("-") and command not in COMMANDS:
+        root.error(f"unknown command {command!r}{_similar(command, COMMANDS)} {known}")
+    arguments, unknown = root.parse_known_args(argv)
+    chosen: argparse.ArgumentParser = arguments.parser
+    if unknown:
+        options = sorted(option for option in chosen._option_string_actions if option != "-h")
+        chosen.error(
+            f"unknown argument {unknown[0]!r}{_similar(unknown[0], options)} "
+            f"`{command}` accepts: {', '.join(options)}."
+        )
+    if arguments.env is None:
+        chosen.error(f"--env is missing; choose one of: {_environments()}")
+    return arguments
+
+
+def _environments() -> str:
+    return ", ".join(sorted(file.stem for file in ENVIRONMENTS.glob("*.toml")))
+
+
+def _similar(typed: str, choices: Sequence[str]) -> str:
+    found = difflib.get_close_matches(typed.partition("=")[0], choices, n=1)
+    return f"; did you mean {found[0]!r}?" if found else "."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Args:
+        argv: The arguments; None for those of the process.
+
+    Returns:
+        The exit code: 0 for success; 1 if a check found a problem or AWS returned an error; 2 for
+        wrong usage; 130 after Ctrl-C.
+    """
+    arguments = parse(sys.argv[1:] if argv is None else argv)
     try:
         return int(arguments.run(load(arguments.env), arguments))
-    except SettingsError as error:
+    except (SettingsError, UsageError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except OpsError as error:
         print(f"error: {error}", file=sys.stderr)
     except AWS_ERRORS as error:
         print("error: " + "\n→ ".join(filter(None, explain(error))), file=sys.stderr)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
     return 1
 
 

@@ -1,15 +1,15 @@
-"""What to do about the failures AWS reports in words."""
+"""Advice on the failures that AWS reports in words."""
 
 import re
 
 _ADVICE = (
-    # The order matters: the first that matches. AgentCore reports IAM's rate limit on a
-    # service-linked role as `ServiceLimitExceeded`, which reads like a quota and is none
+    # The first match applies, so the order matters. AgentCore reports IAM's rate limit on a
+    # service-linked role as `ServiceLimitExceeded`, which reads like a quota but is not one
     # (aws-samples/sample-autonomous-cloud-coding-agents#875).
     (
         r"service.linked role.*rate|rate.*service.linked role",
-        "wait a few minutes and deploy again: IAM limits how fast service-linked roles are made; "
-        "no quota needs to be raised",
+        "wait a few minutes and deploy again: IAM limits how fast service-linked roles are "
+        "created; no quota needs to be raised",
     ),
     (
         r"service.linked role|CreateServiceLinkedRole",
@@ -18,7 +18,7 @@ _ADVICE = (
     ),
     (
         r"Throttl|TooManyRequests|Rate exceeded|RequestLimitExceeded",
-        "wait a minute and run this again: AWS limits how fast it is called",
+        "wait a minute and run this again: AWS limits the rate of calls",
     ),
     (
         r"ExpiredToken|InvalidClientTokenId|UnrecognizedClient|RequestExpired|security token|"
@@ -27,52 +27,53 @@ _ADVICE = (
     ),
     (
         r"not authorized to perform: (?P<action>[\w-]+:\w+)",
-        "allow {action} for who runs this",
+        "give the caller the permission {action}",
     ),
-    (r"AccessDenied|UnauthorizedOperation", "allow this call for who runs it"),
+    (r"AccessDenied|UnauthorizedOperation", "give the caller the permission for this call"),
     (
         r"ResourceLimitExceeded|account-level service limit|LimitExceeded|ServiceQuota",
-        "request more in Service Quotas; `python -m ops preflight` names the quota",
+        "request a higher quota in Service Quotas; `python -m ops preflight` names the quota",
     ),
     (
         r"Unable to provision requested ML compute capacity|InsufficientInstanceCapacity",
-        "the zone has no such instance free: deploy again later, or use another instance type",
+        "AWS has no free instance of this type in the zone: deploy again later, or use another "
+        "instance type",
     ),
     (
         r"did not pass the ping health check|failed to pass.*health check|CannotStartContainer",
-        "read the container's log, /aws/sagemaker/Endpoints/ and the endpoint's name; a GPU image "
-        "needs the inference AMI with its CUDA major",
+        "read the container's log, /aws/sagemaker/Endpoints/<endpoint name>; a GPU image needs an "
+        "inference AMI with the same CUDA major version",
     ),
     (
         r"exec format error",
-        "AgentCore runs linux/arm64 only: build the agent's image for that platform",
+        "build the agent's image for linux/arm64, the only platform that AgentCore runs",
     ),
     (
         r"rejected WebSocket connection: HTTP 403",
-        "allow bedrock-agentcore:InvokeAgentRuntimeWithWebSocketStream for who runs this",
+        "give the caller the permission bedrock-agentcore:InvokeAgentRuntimeWithWebSocketStream",
     ),
     (
         r"RetryableConflict|rejected WebSocket connection: HTTP 409",
-        "run this again: the session's microVM was still at work on another request",
+        "run this again: the session's microVM was still processing another request",
     ),
     (
         r"already exists",
-        "something by that name is left over: `python -m ops orphans` lists what is the "
-        "environment's",
+        "a resource of that name is left over: `python -m ops orphans` lists the environment's "
+        "left-overs",
     ),
     (
         r"model identifier is invalid|model access|use case details",
-        "see `python -m ops preflight` for the model's access",
+        "run `python -m ops preflight`, which checks the access to the model",
     ),
 )
 
 
 def next_step(reason: str) -> str:
-    """What to do about a failure, empty if nothing better is known than the reason itself.
+    """Return what to do about a failure, or an empty text if the reason itself is all there is.
 
     Args:
-        reason: A stack event's `ResourceStatusReason`, an endpoint's `FailureReason` or an
-            error's message.
+        reason: The `ResourceStatusReason` of a stack event, the `FailureReason` of an endpoint, or
+            the message of an error.
     """
     for pattern, advice in _ADVICE:
         if match := re.search(pattern, reason, re.IGNORECASE | re.DOTALL):

@@ -1,4 +1,4 @@
-"""The environment's agent, as `voice_agent_client` addresses it."""
+"""The address of an environment's agent for `voice_agent_client`."""
 
 from ops.aws import Account
 from stacks.names import QUALIFIER
@@ -13,17 +13,17 @@ def agent_address(
     session_id: str | None = None,
     token: str | None = None,
 ) -> AgentCore:
-    """The address of a runtime, reached and signed for as the AWS SDKs are configured.
+    """Return the address of a runtime, with the configuration of the AWS SDKs.
 
     Args:
-        account: Whose credentials sign.
-        arn: The runtime's.
-        qualifier: The name of one of its endpoints.
-        session_id: The conversation's; None for a new one.
+        account: The account whose credentials sign the requests.
+        arn: The ARN of the runtime.
+        qualifier: The name of one of the runtime's endpoints.
+        session_id: The id of the conversation; None for a new one.
         token: A bearer token, for a runtime with JWT authorization; None for SigV4.
 
     Raises:
-        ValueError: `session_id` is not one.
+        ValueError: `session_id` is not a valid session id.
     """
     return AgentCore(
         arn,

@@ -1,4 +1,4 @@
-"""The account an environment lives in: sessions, its stacks, its runtime, and errors explained."""
+"""Access to the AWS account of an environment, and explanations of its errors."""
 
 import os
 from collections.abc import Iterator
@@ -13,28 +13,34 @@ from botocore.exceptions import (
     EndpointConnectionError,
     NoCredentialsError,
     PartialCredentialsError,
+    ProfileNotFound,
 )
 
 from ops.advice import next_step
 from stacks import names
 from stacks.settings import Settings
+from stacks.settings.regions import AGENTCORE_REGIONS
 
-# Throttled calls are repeated with growing pauses before they count as failed.
+# A throttled call is repeated with growing pauses before it counts as failed.
 _CONFIG = Config(retries={"mode": "standard", "total_max_attempts": 6})
 
 AWS_ERRORS = (ClientError, BotoCoreError)
 
 
 class OpsError(Exception):
-    """The command cannot go on; the message says what to do next."""
+    """A command cannot continue; the message says what to do next."""
+
+
+class UsageError(OpsError):
+    """The arguments, or the environment variables behind them, cannot be used."""
 
 
 class Account:
-    """An account and Region, as one environment's commands see them.
+    """The account and Region of one environment.
 
     Args:
-        session: The session, with credentials and a Region.
-        settings: The environment's settings.
+        session: A session with credentials and a Region.
+        settings: The settings of the environment.
     """
 
     def __init__(self, session: boto3.Session, settings: Settings) -> None:
@@ -44,47 +50,58 @@ class Account:
         self._clients: dict[str, Any] = {}
 
     def client(self, service: str) -> Any:
-        """The boto3 client of `service`."""
+        """Return the boto3 client of `service`.
+
+        Raises:
+            UsageError: An environment variable or the AWS profile sets an address that is not one.
+        """
         if service not in self._clients:
-            self._clients[service] = self.session.client(service, config=_CONFIG)
+            try:
+                self._clients[service] = self.session.client(service, config=_CONFIG)
+            except ValueError as error:
+                raise UsageError(
+                    f"{error}; correct AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_<SERVICE>, or "
+                    "endpoint_url in the AWS profile), or remove it"
+                ) from error
         return self._clients[service]
 
     @property
     def botocore_session(self) -> botocore.session.Session:
-        """What the SDKs that know no boto3 take."""
+        """The session for SDKs that do not accept a boto3 session."""
         return self.session._session
 
     def stack_name(self, stack: str) -> str:
-        """What CloudFormation calls one of the environment's `names.STACKS`."""
+        """Return the CloudFormation name of one of the environment's `names.STACKS`."""
         return names.stack_name(self.settings.name, stack)
 
     def cdk(self, command: str, stack: str | None = None) -> str:
-        """The command line that deploys or destroys the environment, or one of its stacks."""
-        what = names.stack_id(self.settings.name, stack) if stack else "--all"
-        return f'make cdk ARGS="{command} -c env={self.settings.name} {what}"'
+        """Return the command line that deploys or destroys the environment or one of its stacks."""
+        target = names.stack_id(self.settings.name, stack) if stack else "--all"
+        return f'make cdk ARGS="{command} -c env={self.settings.name} {target}"'
 
     def stack(self, name: str) -> dict[str, Any] | None:
-        """A stack as CloudFormation describes it, None if there is no such stack.
+        """Return CloudFormation's description of a stack, or None if there is no such stack.
 
         Raises:
-            ClientError, BotoCoreError: CloudFormation cannot be asked.
+            ClientError, BotoCoreError: The call to CloudFormation fails.
         """
         try:
             described = self.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
         except ClientError as error:
-            # CloudFormation has no error code of its own for this.
+            # CloudFormation has no specific error code for this case.
             if "does not exist" in error.response["Error"].get("Message", ""):
                 return None
             raise
         return described[0] if described else None
 
     def first_failure(self, stack_name: str) -> str:
-        """Why the last change of a stack failed, empty if no event says.
+        """Return why the last change of a stack failed, or an empty text if no event says it.
 
-        The earliest failure names the cause; the others were cancelled because of it.
+        The earliest failure names the cause. The later ones are resources that were cancelled
+        because of it.
 
         Raises:
-            ClientError, BotoCoreError: CloudFormation cannot be asked.
+            ClientError, BotoCoreError: The call to CloudFormation fails.
         """
         first = ""
         events = self.search(
@@ -100,10 +117,12 @@ class Account:
         return first
 
     def physical_ids(self, stack: str, resource_type: str) -> list[str]:
-        """Of the resources of a type in one of the environment's stacks; none without the stack.
+        """Return the physical ids of a stack's resources of one type.
+
+        The list is empty if the stack does not exist.
 
         Raises:
-            ClientError, BotoCoreError: CloudFormation cannot be asked.
+            ClientError, BotoCoreError: The call to CloudFormation fails.
         """
         name = self.stack_name(stack)
         if self.stack(name) is None:
@@ -112,51 +131,84 @@ class Account:
         return list(self.search("cloudformation", "list_stack_resources", path, StackName=name))
 
     def runtime(self) -> dict[str, Any] | None:
-        """The environment's AgentCore runtime as `ListAgentRuntimes` shows it, None if none.
+        """Return the environment's runtime as in `ListAgentRuntimes`, or None if there is none.
 
         Raises:
-            ClientError, BotoCoreError: AgentCore cannot be asked.
+            ClientError, BotoCoreError: The call to AgentCore fails.
         """
         path = f"agentRuntimes[?agentRuntimeName=='{self.settings.runtime_name}']"
         return next(self.search("bedrock-agentcore-control", "list_agent_runtimes", path), None)
 
     def search(self, service: str, operation: str, path: str, **arguments: Any) -> Iterator[Any]:
-        """What a JMESPath expression finds in all pages of a paginated operation."""
+        """Yield what a JMESPath expression finds in all pages of a paginated operation."""
         yield from self.client(service).get_paginator(operation).paginate(**arguments).search(path)
 
 
-def connect(settings: Settings, region: str | None = None) -> Account:
-    """The environment's account with the credentials of the AWS SDKs' usual sources.
-
-    Args:
-        settings: The environment's settings.
-        region: The Region to use instead of the one in the settings, else the session's.
+def check_region(settings: Settings, region: str | None) -> None:
+    """Check the Region from the command line, if there is one.
 
     Raises:
-        OpsError: No Region is set anywhere, or `region` contradicts the settings.
+        UsageError: `region` contradicts the settings, or AWS has no Region of that name.
     """
     if region and settings.region and region != settings.region:
-        raise OpsError(
-            f"--region {region}: environment {settings.name} is in {settings.region}; leave it out"
+        raise UsageError(
+            f"--region {region}: environments/{settings.name}.toml sets the Region "
+            f"{settings.region}; leave --region out"
         )
-    # boto3 reads AWS_DEFAULT_REGION only; every other SDK of AWS, AWS_REGION.
-    session = boto3.Session(
-        region_name=region or settings.region or os.environ.get("AWS_REGION") or None
-    )
+    if region:
+        _check_exists(region, "--region")
+
+
+def connect(settings: Settings, region: str | None = None) -> Account:
+    """Return the account of an environment, with credentials from the AWS SDKs' usual sources.
+
+    Args:
+        settings: The settings of the environment.
+        region: The Region from the command line, for an environment whose file names none.
+
+    Raises:
+        UsageError: No Region is set, it contradicts the settings, or AWS has no such Region.
+    """
+    check_region(settings, region)
+    # Only boto3 ignores AWS_REGION, which the other AWS SDKs read.
+    from_variable = os.environ.get("AWS_REGION") or None
+    session = boto3.Session(region_name=region or settings.region or from_variable)
     if not session.region_name:
-        raise OpsError(
-            "no Region: give --region, set AWS_REGION, or `region` in the environment's file"
+        raise UsageError(
+            f"no Region: environments/{settings.name}.toml names none; give --region, such as "
+            "--region eu-central-1, or set AWS_REGION"
         )
+    if settings.region:
+        source = f"region in environments/{settings.name}.toml"
+    else:
+        source = "AWS_REGION" if from_variable else "AWS_DEFAULT_REGION, or the AWS profile"
+    _check_exists(session.region_name, "--region" if region else source)
     return Account(session, settings)
 
 
+def _check_exists(region: str, source: str) -> None:
+    if region in AGENTCORE_REGIONS:
+        return
+    session = boto3.Session()
+    known = {
+        name
+        for partition in session.get_available_partitions()
+        for name in session.get_available_regions("sts", partition_name=partition)
+    }
+    if region not in known:
+        raise UsageError(
+            f"{source} {region!r}: AWS has no such Region; AgentCore runs in "
+            f"{', '.join(AGENTCORE_REGIONS)}"
+        )
+
+
 def error_code(error: Exception) -> str:
-    """The AWS error code, empty for an error without one."""
+    """Return the AWS error code, or an empty text for an error without one."""
     return str(error.response["Error"]["Code"]) if isinstance(error, ClientError) else ""
 
 
 def is_denied(error: Exception) -> bool:
-    """Whether the caller lacks a permission."""
+    """Return whether the caller lacks a permission."""
     return error_code(error) in (
         "AccessDenied",
         "AccessDeniedException",
@@ -166,17 +218,25 @@ def is_denied(error: Exception) -> bool:
 
 
 def summary(error: Exception) -> str:
-    """What `explain` says, in one line."""
+    """Return the result of `explain` in one line."""
     return "; ".join(filter(None, explain(error)))
 
 
 def explain(error: Exception) -> tuple[str, str]:
-    """What an error of an AWS call says, and what to do next."""
+    """Return the message of an AWS error, and the next step; the step may be empty."""
     match error:
         case NoCredentialsError() | PartialCredentialsError():
-            return str(error), "log in (`aws sso login`) or set AWS_PROFILE"
+            message = str(error).rstrip(".")
+            return message, (
+                "log in (`aws sso login`), or set AWS_PROFILE, or set AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY"
+            )
+        case ProfileNotFound():
+            return str(error), "set AWS_PROFILE to one of `aws configure list-profiles`"
         case EndpointConnectionError():
-            return str(error), "check the network, and that the service exists in this Region"
+            return str(
+                error
+            ), "check the network connection, and that this Region offers the service"
         case ClientError():
             operation = error.operation_name
             message = f"{operation}: {error_code(error)}: {error.response['Error'].get('Message')}"

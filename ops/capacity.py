@@ -1,30 +1,32 @@
-"""`capacity`: from a measured ladder of speaking sessions to the settings of scaling."""
+"""`capacity`: measures how many sessions can speak at once, and derives the scaling settings."""
 
 import itertools
 import math
 from dataclasses import dataclass
 
-from ops.aws import Account
+from ops.advice import next_step
+from ops.aws import Account, OpsError
 from ops.load import Step, climb
 
 SCALE_OUT_S = 320
-"""From asking for an instance to its first request: measured once on ml.g5.xlarge by AWS's sample
-(aws-samples/sample-kokoro-tts-for-ai-agents)."""
+"""Seconds from the request for an instance to its first served request. AWS's sample measured this
+once on ml.g5.xlarge (aws-samples/sample-kokoro-tts-for-ai-agents)."""
 
 REFUSED = "sessions are open, no more are taken"
-"""What the container says when it admits no more."""
+"""The text in the container's refusal of one session too many."""
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What an instance's capacity is reckoned against.
+    """The demand for which the settings are calculated.
 
     Attributes:
         talk_ratio: The fraction of a conversation in which the agent speaks.
-        overload: The fraction of the time in which more conversations than an instance holds may
-            speak at once.
-        headroom: The fraction of an instance kept free for who comes while another is being added.
-        conversations: Open at once at the busiest time.
+        overload: The accepted fraction of the time in which more conversations speak at once than
+            an instance can serve.
+        headroom: The fraction of an instance that stays free for the conversations that begin
+            while another instance starts.
+        conversations: The number of open conversations at the busiest time.
     """
 
     talk_ratio: float
@@ -35,13 +37,14 @@ class Demand:
 
 @dataclass(frozen=True)
 class Advice:
-    """The settings that follow from a ladder.
+    """The settings that follow from a measurement.
 
     Attributes:
-        speaking: Sessions that speak at once within the limits.
-        conversations: Open ones of which no more than that speak at once, but for the overload.
-        sessions_per_instance: The target of scaling.
-        instances: For the demand, with every instance at the target.
+        speaking: The number of sessions that can speak at once within the limits.
+        conversations: The number of open conversations of which at most `speaking` speak at once,
+            except for the accepted overload.
+        sessions_per_instance: The scaling target.
+        instances: The number of instances for the demand, with every instance at the target.
     """
 
     speaking: int
@@ -51,26 +54,27 @@ class Advice:
 
 
 def speaking_limit(steps: list[Step], first_audio_p95_ms: float) -> int:
-    """The most sessions that spoke within the limits, up to the first step that did not.
+    """Return the largest number of sessions within the limits, before the first step beyond them.
 
     Args:
-        steps: Of the ladder, upwards.
-        first_audio_p95_ms: The alarm's threshold, in milliseconds.
+        steps: The measured steps of the ladder, in increasing order.
+        first_audio_p95_ms: The threshold of the alarm, in milliseconds.
     """
     within = itertools.takewhile(lambda step: step.within(first_audio_p95_ms), steps)
     return max((step.sessions for step in within), default=0)
 
 
 def conversations_for(speaking: int, talk_ratio: float, overload: float) -> int:
-    """How many conversations an instance holds that carries `speaking` at once.
+    """Return how many conversations an instance can hold if `speaking` of them may speak at once.
 
-    Conversations speak independently, so that the number that do at one moment is binomial. The
-    result is the largest n with P(X > speaking) ≤ overload for X ~ B(n, talk_ratio).
+    Conversations speak independently of each other, so the number that speak at one moment follows
+    a binomial distribution. The result is the largest n with P(X > speaking) ≤ overload for
+    X ~ B(n, talk_ratio).
 
     Args:
-        speaking: Sessions that may speak at once; none hold no conversation.
-        talk_ratio: Chance that one speaks at a moment.
-        overload: Accepted chance that more do.
+        speaking: The number of sessions that can speak at once; the result is 0 for 0.
+        talk_ratio: The probability that a conversation speaks at a given moment.
+        overload: The accepted probability that more than `speaking` conversations speak.
     """
     if speaking < 1:
         return 0
@@ -86,7 +90,7 @@ def _chance_of_more(limit: int, n: int, p: float) -> float:
 
 
 def advise(speaking: int, demand: Demand) -> Advice:
-    """The settings for a measured capacity, `speaking` sessions at once on one instance."""
+    """Calculate the settings for an instance on which `speaking` sessions can speak at once."""
     conversations = conversations_for(speaking, demand.talk_ratio, demand.overload)
     target = max(1, math.floor(conversations * (1 - demand.headroom))) if conversations else 0
     instances = math.ceil(demand.conversations / target) if target else 0
@@ -94,17 +98,17 @@ def advise(speaking: int, demand: Demand) -> Advice:
 
 
 def explain(advice: Advice, demand: Demand) -> list[str]:
-    """The arithmetic, a line a step, and the settings to write."""
+    """Return the calculation, one line for each step, and the settings to write."""
     if not advice.speaking:
-        return ["not even one session speaks within the limits: use a larger instance type"]
+        return ["not even one session can speak within the limits: use a larger instance type"]
     arrivals = advice.conversations - advice.sessions_per_instance
     return [
-        f"{advice.speaking} sessions speak at once on one instance within the limits",
-        f"a conversation speaks {demand.talk_ratio:.0%} of its time: of {advice.conversations} "
-        f"open ones more than {advice.speaking} speak at once in {demand.overload:.1%} of the time "
-        "or less",
+        f"{advice.speaking} sessions can speak at once on one instance within the limits",
+        f"the agent speaks {demand.talk_ratio:.0%} of a conversation: of {advice.conversations} "
+        f"open conversations, more than {advice.speaking} speak at once in at most "
+        f"{demand.overload:.1%} of the time",
         f"{demand.headroom:.0%} headroom: {advice.conversations} × {1 - demand.headroom:.2f} → "
-        f"{advice.sessions_per_instance}; the other {arrivals} may come in the {SCALE_OUT_S} s "
+        f"{advice.sessions_per_instance}; the other {arrivals} may begin in the {SCALE_OUT_S} s "
         "that an instance takes to start",
         f"{demand.conversations} conversations ÷ {advice.sessions_per_instance} → "
         f"{advice.instances} instances",
@@ -118,20 +122,26 @@ def explain(advice: Advice, demand: Demand) -> list[str]:
 async def measure(
     account: Account, *, endpoint_name: str, ladder: list[int], utterances: int, demand: Demand
 ) -> int:
-    """Climb the ladder against an endpoint of one instance, and print what follows.
+    """Measure an endpoint of one instance, and print the settings that follow.
 
     Args:
-        account: Where the endpoint is.
-        endpoint_name: Of an endpoint that serves nobody else meanwhile.
-        ladder: Sessions of each step, upwards; it ends at the first step beyond the limits.
-        utterances: How many each session speaks in a step.
-        demand: What to reckon with.
+        account: The account of the endpoint.
+        endpoint_name: The name of an endpoint that serves nobody else during the measurement.
+        ladder: The number of sessions in each step, in increasing order. The measurement ends at
+            the first step beyond the limits.
+        utterances: The number of utterances that each session speaks in a step.
+        demand: The demand for which the settings are calculated.
 
     Returns:
-        The exit code: 1 if not even one session speaks within the limits.
+        The exit code: 1 if not even one session can speak within the limits.
+
+    Raises:
+        OpsError: No session of the first step could speak at all.
     """
     limit_ms = account.settings.alarms.first_audio_p95_ms
-    print(f"{endpoint_name}: limits are p95 of first audio {limit_ms} ms, no underrun", flush=True)
+    print(
+        f"{endpoint_name}: limits: p95 of first audio {limit_ms} ms, no buffer underrun", flush=True
+    )
     print("sessions  p50 ms  p95 ms  underruns  errors  s of speech", flush=True)
     steps: list[Step] = []
     async for step in climb(account, endpoint_name, ladder, utterances):
@@ -141,11 +151,16 @@ async def measure(
             break
     if any(REFUSED in error for step in steps for error in step.errors):
         print(
-            "the container admits no more: raise speech.instances.sessions_per_instance, deploy, "
+            "the container refused sessions: raise speech.instances.sessions_per_instance, deploy, "
             "and measure again"
+        )
+    elif steps[0].errors and not steps[0].first_audio_ms:
+        smoke = f"run `python -m ops smoke --env {account.settings.name}`"
+        raise OpsError(
+            f"{endpoint_name}: no session could speak\n→ {next_step(steps[0].errors[0]) or smoke}"
         )
     speaking = speaking_limit(steps, limit_ms)
     if speaking == ladder[-1]:
-        print("the last step held: the instance may carry more, try a longer --ladder")
+        print("the last step was within the limits: try a longer --ladder to find the limit")
     print("\n".join(explain(advise(speaking, demand), demand)))
     return 0 if speaking else 1

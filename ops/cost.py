@@ -1,4 +1,4 @@
-"""`cost`: what an environment costs at list prices, from `prices.toml`."""
+"""`cost`: estimates what an environment costs, from the list prices in `prices.toml`."""
 
 import tomllib
 from dataclasses import dataclass
@@ -20,15 +20,16 @@ TURNS = 1000
 
 @dataclass(frozen=True)
 class Usage:
-    """A conversation, on average.
+    """An average conversation.
 
     Attributes:
-        turn_s: Seconds of one turn, from the prompt to the end of the pause after playback.
-        turns: Turns, after which the session idles until its time-out.
-        input_tokens: Tokens of a turn's system prompt, history and prompt.
-        output_tokens: Tokens of a turn's reply.
-        vcpu: Virtual CPUs that the agent works with.
-        memory_gb: Memory that the agent's session holds, in GB.
+        turn_s: The length of a turn in seconds, from the prompt to the end of the pause after
+            playback.
+        turns: The number of turns, after which the session idles until its time-out.
+        input_tokens: The tokens of a turn's system prompt, history and prompt.
+        output_tokens: The tokens of a turn's reply.
+        vcpu: The number of virtual CPUs that the agent uses.
+        memory_gb: The memory that the agent's session uses, in GB.
     """
 
     turn_s: float
@@ -40,12 +41,12 @@ class Usage:
 
 
 def load_prices() -> dict[str, Any]:
-    """The price table."""
+    """Load the price table."""
     return tomllib.loads(PRICES.read_text())
 
 
 def hourly_instances(settings: Settings) -> tuple[float, float]:
-    """The fewest and the most instances over a week, on average, as the schedule lets them be.
+    """Return the weekly averages of the minimum and maximum number of instances.
 
     Raises:
         NotWeeklyError: A scheduled action does not repeat every week.
@@ -56,8 +57,10 @@ def hourly_instances(settings: Settings) -> tuple[float, float]:
 
 
 def agentcore_usd(usage: Usage, idle_timeout_s: int, prices: dict[str, Any]) -> float:
-    """What AgentCore asks for a thousand turns: CPU while it works, memory as long as a session
-    lives, which is until its idle time-out after the last turn.
+    """Return the AgentCore cost of a thousand turns in USD.
+
+    CPU is billed while it is in use. Memory is billed as long as the session lives, which is until
+    the idle time-out after the last turn.
     """
     price = prices["agentcore"]
     conversations = TURNS / usage.turns
@@ -68,13 +71,13 @@ def agentcore_usd(usage: Usage, idle_timeout_s: int, prices: dict[str, Any]) -> 
 
 
 def model_usd(usage: Usage, price: dict[str, Any]) -> float:
-    """What Bedrock asks for a thousand turns."""
+    """Return the Bedrock cost of a thousand turns in USD."""
     tokens = usage.input_tokens * price["input_usd"] + usage.output_tokens * price["output_usd"]
     return float(TURNS * tokens / 1_000_000)
 
 
 def lines(settings: Settings, region: str | None, usage: Usage) -> list[str]:
-    """The costs, with how they are reckoned.
+    """Return the cost estimate, with the calculation.
 
     Raises:
         OpsError: There is no price for the instance type or the model.
@@ -84,20 +87,20 @@ def lines(settings: Settings, region: str | None, usage: Usage) -> list[str]:
     instance = _price(prices["instances"], speech.instance_type)
     try:
         low, high = hourly_instances(settings)
-        how = "as scheduled" if speech.schedule else "all week"
+        how = "averaged over the schedule" if speech.schedule else "all week"
     except NotWeeklyError as error:
         low, high = float(speech.instances.minimum), float(speech.instances.maximum)
-        how = f"without the schedule, whose {error} does not repeat weekly"
+        how = f"without the schedule, because {error} does not repeat weekly"
     usd = instance["usd"]
     rows = [
-        f"{settings.name} at list prices of {prices['as_of']}, USD, {prices['region']}"
-        + ("" if region in (None, prices["region"]) else f"; {region} differs"),
+        f"{settings.name}: list prices of {prices['as_of']} in {prices['region']}, USD"
+        + ("" if region in (None, prices["region"]) else f"; the prices in {region} differ"),
         "(*: not checked against AWS's price list; sources in ops/prices.toml)",
         "",
-        f"speech   {low:.2f} to {high:.2f} × {speech.instance_type} {how}, {usd:.4f} an hour"
+        f"speech   {low:.2f} to {high:.2f} × {speech.instance_type} {how}, {usd:.4f} per hour"
         f"{_star(instance)}",
-        f"         an hour {low * usd:.2f} to {high * usd:.2f}, "
-        f"a month {_month(low * usd)} to {_month(high * usd)}",
+        f"         {low * usd:.2f} to {high * usd:.2f} per hour, "
+        f"{_month(low * usd)} to {_month(high * usd)} per month ({HOURS_A_MONTH} hours)",
         f"         each rollout runs both fleets for {speech.termination_wait_s / 60:.0f} minutes: "
         f"{low * usd * speech.termination_wait_s / 3600:.2f} to "
         f"{high * usd * speech.termination_wait_s / 3600:.2f}",
@@ -110,8 +113,8 @@ def lines(settings: Settings, region: str | None, usage: Usage) -> list[str]:
         *rows,
         f"agent    {agentcore_usd(usage, idle_s, prices):.2f} per {TURNS} turns: {TURNS} × "
         f"{usage.turn_s:.0f} s × ({usage.vcpu} vCPU × {agentcore['vcpu_hour_usd']} + "
-        f"{usage.memory_gb} GB × {agentcore['gb_hour_usd']}) an hour, and once in "
-        f"{usage.turns} turns {idle_s} s idle × {usage.memory_gb} GB"
+        f"{usage.memory_gb} GB × {agentcore['gb_hour_usd']}) per hour, and after "
+        f"every {usage.turns} turns {idle_s} s idle × {usage.memory_gb} GB"
         f"{_star(agentcore)}",
         f"model    {model_usd(usage, model):.2f} per {TURNS} turns: {TURNS} × "
         f"({usage.input_tokens} × {model['input_usd']} + {usage.output_tokens} × "
@@ -125,22 +128,22 @@ def _fixed(settings: Settings, fixed: dict[str, Any]) -> list[str]:
         + (len(SPEECH_ALARMS) + SCALING_ALARMS) * fixed["alarm_usd"]
         + len(CONTAINER_METRICS) * fixed["metric_usd"]
     )
-    rows = [f"watching {usd:.2f} a month: dashboard, alarms, own metrics{_star(fixed)}"]
+    rows = [f"monitor  {usd:.2f} per month: dashboard, alarms, custom metrics{_star(fixed)}"]
     if settings.network is not None:
         endpoints, zones = len(INTERFACE_ENDPOINTS), len(settings.network.az_ids)
         hourly = endpoints * zones * fixed["interface_endpoint_hour_usd"]
         rows.append(
-            f"network  {hourly:.2f} an hour, {_month(hourly)} a month: {endpoints} interface "
+            f"network  {hourly:.2f} per hour, {_month(hourly)} per month: {endpoints} interface "
             f"endpoints in {zones} zones{_star(fixed)}"
         )
     return rows
 
 
 def _price(table: dict[str, Any], name: str) -> dict[str, Any]:
-    # A profile costs what its model does.
+    # An inference profile costs the same as its model.
     key = name if name in table else profiled_model(name)
     if key not in table:
-        raise OpsError(f"no price for {name}: add it to {PRICES.name}, with its source")
+        raise OpsError(f"ops/{PRICES.name} has no price for {name}: add it there, with its source")
     found: dict[str, Any] = table[key]
     return found
 

@@ -1,4 +1,4 @@
-"""What a check found, and how it is reported."""
+"""The result of a check, and its report."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ class Finding:
     """The outcome of one check.
 
     Attributes:
-        verdict: `problem` if a deploy, or speaking, fails; `warning` if it may, or if nobody
-            could look.
-        subject: What was checked.
-        detail: What was found.
-        next_step: What to do about it.
+        verdict: `problem` if a deploy or a request fails; `warning` if it may fail, or if the check
+            could not be made.
+        subject: The thing that was checked.
+        detail: The finding itself.
+        next_step: What to do about it; empty if there is nothing to do.
     """
 
     verdict: Literal["ok", "warning", "problem"]
@@ -24,7 +24,7 @@ class Finding:
 
 
 def report(findings: Iterable[Finding]) -> int:
-    """Print each finding as it comes; the exit code: 1 if there is a problem."""
+    """Print each finding as it arrives; return the exit code, which is 1 if there is a problem."""
     problems = 0
     for finding in findings:
         problems += finding.verdict == "problem"

@@ -1,4 +1,4 @@
-"""Speaking sessions, many at once, and what their listeners notice."""
+"""Many sessions that speak at once, and what their listeners notice."""
 
 import asyncio
 import math
@@ -21,12 +21,13 @@ SENTENCES = (
 
 
 class Playback:
-    """One utterance as a listener hears it: played from its first audio on.
+    """The playback of one utterance, which starts at its first audio.
 
     Attributes:
-        first_audio_s: When the first audio came, None before.
-        underruns: How often playback came to the end of what had arrived.
-        ends_at_s: When playback of what has arrived so far ends.
+        first_audio_s: The time at which the first audio arrived; None before that.
+        underruns: The number of buffer underruns: playback had reached the end of the audio that
+            had arrived.
+        ends_at_s: The time at which playback of the audio that has arrived so far ends.
     """
 
     def __init__(self) -> None:
@@ -35,7 +36,7 @@ class Playback:
         self.ends_at_s = 0.0
 
     def receive(self, at_s: float, duration_s: float) -> None:
-        """Take `duration_s` seconds of audio that arrived at `at_s`."""
+        """Add `duration_s` seconds of audio that arrived at time `at_s`."""
         if self.first_audio_s is None:
             self.first_audio_s = self.ends_at_s = at_s
         elif at_s > self.ends_at_s:
@@ -46,13 +47,14 @@ class Playback:
 
 @dataclass
 class Step:
-    """What `sessions` sessions that spoke at once got.
+    """The result of one step of the ladder.
 
     Attributes:
-        first_audio_ms: Of every utterance, milliseconds since it was asked for.
-        underruns: Of all utterances together.
-        errors: What failed, in words.
-        speech_s: Seconds of speech altogether.
+        sessions: The number of sessions that spoke at once.
+        first_audio_ms: The milliseconds from request to first audio, for each utterance.
+        underruns: The number of buffer underruns in all utterances.
+        errors: The messages of what failed.
+        speech_s: The total seconds of speech.
     """
 
     sessions: int
@@ -62,7 +64,7 @@ class Step:
     speech_s: float = 0.0
 
     def within(self, first_audio_p95_ms: float) -> bool:
-        """Whether everybody was served without a gap, and 95 % of the utterances in time."""
+        """Return whether nothing failed or underran, and 95 % of the utterances began in time."""
         return (
             not self.errors
             and not self.underruns
@@ -71,7 +73,7 @@ class Step:
         )
 
     def line(self) -> str:
-        """One line of the table, and one for the first error."""
+        """Return one line of the table, and a second one if there was an error."""
         p50, p95 = (percentile(self.first_audio_ms, p) for p in (50, 95))
         line = (
             f"{self.sessions:8d}  {p50:6.0f}  {p95:6.0f}  {self.underruns:9d}  "
@@ -81,7 +83,7 @@ class Step:
 
 
 def percentile(values: list[float], percent: float) -> float:
-    """The smallest value that `percent` of the values do not exceed; NaN of none."""
+    """Return the smallest value that `percent` of the values do not exceed; NaN for no values."""
     if not values:
         return math.nan
     return sorted(values)[max(0, math.ceil(len(values) * percent / 100) - 1)]
@@ -90,16 +92,16 @@ def percentile(values: list[float], percent: float) -> float:
 async def climb(
     account: Account, endpoint_name: str, ladder: list[int], utterances: int
 ) -> AsyncIterator[Step]:
-    """Let each step's sessions speak at once; yields the step when all have finished.
+    """Let the sessions of each step speak at once; yield the step when all have finished.
 
-    A session asks for its next sentence when the last one's playback ends, as a conversation does
-    that has much to say. The sessions of a step begin together, which is the worst case.
+    A session requests its next sentence when the playback of the previous one ends, like an agent
+    with a long reply. The sessions of a step begin together, which is the worst case.
 
     Args:
-        account: Whose credentials sign.
-        endpoint_name: Where to speak.
-        ladder: Sessions of each step.
-        utterances: How many each session speaks in a step.
+        account: The account whose credentials sign the requests.
+        endpoint_name: The name of the endpoint.
+        ladder: The number of sessions in each step.
+        utterances: The number of utterances that each session speaks in a step.
     """
     endpoint = speech_endpoint(account, endpoint_name)
     try:

@@ -1,4 +1,4 @@
-"""Whether Bedrock serves the agent's model to this account.
+"""Checks whether Bedrock serves the agent's model to this account.
 
 Amazon Bedrock API reference: GetInferenceProfile, GetFoundationModel,
 GetFoundationModelAvailability, GetUseCaseForModelAccess.
@@ -13,7 +13,7 @@ from stacks.settings.regions import profiled_model
 
 
 def check_model(account: Account) -> Iterator[Finding]:
-    """Whether the model is offered, streams, and may be used."""
+    """Check whether the model is offered, streams its replies and may be used."""
     model_id = account.settings.agent.model_id
     subject = f"Bedrock model {model_id}"
     bedrock = account.client("bedrock")
@@ -37,36 +37,36 @@ def check_model(account: Account) -> Iterator[Finding]:
             "`aws bedrock list-foundation-models`",
         )
         return
-    # Asked for first: until it is sent, the agreement is refused as well, and for that reason.
+    # The form is checked first: until it is sent, Bedrock refuses the agreement as well.
     wants_form = ".anthropic." in f".{model_id}" and not _has_use_case(bedrock)
     if wants_form:
         yield Finding(
             "problem",
             subject,
             "Anthropic's use-case form has not been sent for this account",
-            "once: open the model in the Bedrock console's model catalog, or "
+            "send it once: open the model in the model catalog of the Bedrock console, or run "
             "`aws bedrock put-use-case-for-model-access`",
         )
-    # A profile serves Regions that have no copy of the model.
+    # A profile also serves Regions that have no copy of the model.
     missing = refusals(available, other_regions=bool(routed_model_id))
     if missing:
         yield Finding(
             "problem",
             subject,
             ", ".join(missing),
-            "ask who administers Bedrock: somebody with Marketplace permissions, which the agent "
-            "has not, calls the model once; or a service control policy forbids it",
+            "ask the administrator of Bedrock: a principal with Marketplace permissions, which the "
+            "agent does not have, must call the model once, or a service control policy forbids it",
         )
     if not (wants_form or missing):
-        yield Finding("ok", subject, "may be used")
+        yield Finding("ok", subject, "can be used")
 
 
 def refusals(available: dict[str, Any], *, other_regions: bool) -> list[str]:
-    """What `GetFoundationModelAvailability` says against using a model.
+    """Return the reasons that `GetFoundationModelAvailability` gives against using a model.
 
     Args:
-        available: The response.
-        other_regions: Whether the model is reached in other Regions, through a profile.
+        available: The response of the call.
+        other_regions: Whether an inference profile routes to the model in other Regions.
     """
     states = {
         "authorization": (available["authorizationStatus"], "AUTHORIZED"),
@@ -80,18 +80,20 @@ def refusals(available: dict[str, Any], *, other_regions: bool) -> list[str]:
 
 def _model_findings(subject: str, model: dict[str, Any]) -> Iterator[Finding]:
     if not model["responseStreamingSupported"]:
-        yield Finding("problem", subject, "does not stream", "choose a model that does")
+        yield Finding("problem", subject, "does not stream its replies", "choose a model that does")
     if "ON_DEMAND" not in model["inferenceTypesSupported"]:
         yield Finding(
             "problem",
             subject,
-            "is served through inference profiles only",
-            "put a profile's scope before it, such as global. or us.",
+            "is available through inference profiles only",
+            "put the scope of a profile before the id, such as global. or us.",
         )
     lifecycle = model["modelLifecycle"]
     if lifecycle["status"] == "LEGACY":
         end = lifecycle.get("endOfLifeTime", "an unknown date")
-        yield Finding("warning", subject, f"is legacy and ends at {end}", "move to a newer model")
+        yield Finding(
+            "warning", subject, f"is legacy; its support ends at {end}", "move to a newer model"
+        )
 
 
 def _has_use_case(bedrock: Any) -> bool:

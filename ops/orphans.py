@@ -1,14 +1,15 @@
-"""`orphans`: what an environment has left behind after `cdk destroy`.
+"""`orphans`: lists and deletes what an environment left behind after `cdk destroy`.
 
-Something is the environment's own, and may be deleted, if
+A resource certainly belongs to the environment, and may be deleted, if one of these holds:
 
-- CloudFormation says so: its tag `aws:cloudformation:stack-name`, which nobody else can set, or its
-  record of a deleted stack's resources, which it keeps for 90 days; or
-- AWS named it after the environment's endpoint or runtime, names that exist once in an account and
-  Region.
+- CloudFormation says so, either by the tag `aws:cloudformation:stack-name`, which only
+  CloudFormation can set, or by its record of the resources of a deleted stack, which it keeps for
+  90 days.
+- AWS named the resource after the environment's endpoint or runtime. These names are unique in an
+  account and Region.
 
-The tag `environment` alone is no proof: other systems in the account may have a `dev`, too.
-Nothing is an orphan while the stack it belongs to exists.
+The tag `environment` alone proves nothing, because other systems in the account may have a `dev`
+environment as well. A resource is not an orphan while the stack it belongs to exists.
 """
 
 import re
@@ -35,13 +36,15 @@ GONE = (
 
 @dataclass(frozen=True)
 class Orphan:
-    """Something left behind.
+    """A resource that was left behind.
 
     Attributes:
-        kind: What it is.
-        name: What AWS calls it.
-        why: How it is known to be the environment's.
-        service, operation, arguments: The call that deletes it; empty if only AWS itself can.
+        kind: The kind of resource.
+        name: The name of the resource.
+        why: How the resource is known to belong to the environment.
+        service: The service whose client deletes the resource; empty if only AWS can delete it.
+        operation: The operation that deletes the resource; empty if only AWS can delete it.
+        arguments: The arguments of the operation.
     """
 
     kind: str
@@ -53,18 +56,21 @@ class Orphan:
 
 
 def sources(account: Account) -> list[tuple[str, Iterator[Orphan]]]:
-    """What to look for, by its name, and where; something may be found in two of them.
+    """Return the sources of orphans, each with a description.
+
+    One resource may be found in two sources.
 
     Raises:
-        ClientError, BotoCoreError: What is alive cannot be asked, so that nothing may be deleted.
+        ClientError, BotoCoreError: It is unknown which resources are in use, so that nothing may be
+            deleted.
     """
     dead = [stack for stack in names.STACKS if account.stack(account.stack_name(stack)) is None]
-    # Left behind or somebody else's: while they are there, what belongs to them is in use.
+    # An endpoint or runtime without a stack may be in use, and then so are its logs.
     speech_is_gone = "speech" in dead and not has_endpoint(account)
     agent_is_gone = "agent" in dead and account.runtime() is None
     found = [
-        ("logs of builds and functions", _recorded_log_groups(account)),
-        ("what a stack kept", _tagged(account, dead)),
+        ("the logs of builds and functions", _recorded_log_groups(account)),
+        ("the resources that a stack retained", _tagged(account, dead)),
     ]
     if speech_is_gone:
         found.append(("the endpoint's log", _endpoint_log(account)))
@@ -78,13 +84,13 @@ def sources(account: Account) -> list[tuple[str, Iterator[Orphan]]]:
 def _endpoint_log(account: Account) -> Iterator[Orphan]:
     name = names.endpoint_log_group(account.settings.endpoint_name)
     if has_log_group(account, name):
-        yield _log_group(name, "of the environment's endpoint")
+        yield _log_group(name, "log of the environment's endpoint")
 
 
 def _runtime_logs(account: Account) -> Iterator[Orphan]:
     for name in _log_groups(account, names.RUNTIME_LOGS):
         if is_runtime_log(account.settings, name):
-            yield _log_group(name, "of the environment's runtime")
+            yield _log_group(name, "log of the environment's runtime")
 
 
 def _log_groups(account: Account, prefix: str) -> Iterator[str]:
@@ -98,27 +104,27 @@ def _log_group(name: str, why: str) -> Orphan:
 
 
 def has_endpoint(account: Account) -> bool:
-    """Whether an endpoint has the name of the environment's, its stack's or not."""
+    """Return whether an endpoint with the environment's name exists, in a stack or not."""
     name = account.settings.endpoint_name
     path = "Endpoints[].EndpointName"
     return name in account.search("sagemaker", "list_endpoints", path, NameContains=name)
 
 
 def is_runtime_log(settings: Settings, name: str) -> bool:
-    """Whether a log group is of the environment's runtime, of which each endpoint has one.
+    """Return whether a log group belongs to an endpoint of the environment's runtime.
 
-    AgentCore composes a runtime's id of its name, in which there are no hyphens, a hyphen and ten
-    characters; so `dev` does not take what belongs to `dev-2`.
+    AgentCore composes the id of a runtime of its name, which contains no hyphen, a hyphen and ten
+    characters. Therefore `dev` does not match the log groups of `dev-2`.
     """
     runtime_id = rf"{re.escape(settings.runtime_name)}-[A-Za-z0-9]{{10}}"
     return bool(re.fullmatch(rf"{names.RUNTIME_LOGS}{runtime_id}-[A-Za-z][A-Za-z0-9_]*", name))
 
 
 def _recorded_log_groups(account: Account) -> Iterator[Orphan]:
-    """Logs of the builds and functions that deleted stacks of the environment had.
+    """Yield the logs of the builds and functions in the environment's deleted stacks.
 
-    CloudFormation chose their names at random, so that no living stack has the same, and lists
-    them for 90 days (CloudFormation API reference, ListStackResources).
+    CloudFormation chose the names at random, so no existing stack uses them. It lists the resources
+    of a deleted stack for 90 days (CloudFormation API reference, ListStackResources).
     """
     stacks = {account.stack_name(stack) for stack in names.STACKS}
     for stack in account.search(
@@ -138,11 +144,11 @@ def _recorded_log_groups(account: Account) -> Iterator[Orphan]:
             prefix = LOG_GROUP_PREFIXES.get(resource["ResourceType"])
             name = resource.get("PhysicalResourceId")
             if prefix and name and has_log_group(account, prefix + name):
-                yield _log_group(prefix + name, f"of a resource of {stack['StackName']}")
+                yield _log_group(prefix + name, f"log of a resource of {stack['StackName']}")
 
 
 def has_log_group(account: Account, name: str) -> bool:
-    """Whether there is a log group of that name."""
+    """Return whether a log group of that name exists."""
     return name in _log_groups(account, name)
 
 
@@ -160,7 +166,7 @@ def _scaling(account: Account) -> Iterator[Orphan]:
         yield Orphan(
             "scalable target",
             resource,
-            "names the environment's endpoint",
+            "for the environment's endpoint",
             "application-autoscaling",
             "deregister_scalable_target",
             target,
@@ -168,7 +174,7 @@ def _scaling(account: Account) -> Iterator[Orphan]:
 
 
 def _tagged(account: Account, dead: list[str]) -> Iterator[Orphan]:
-    """Kept by a removal policy, or by a stack that was deleted without its resources."""
+    """Yield the resources that a removal policy, or the deletion of a stack, retained."""
     if not dead:
         return
     for resource in account.search(
@@ -182,10 +188,10 @@ def _tagged(account: Account, dead: list[str]) -> Iterator[Orphan]:
 
 
 def with_deletion(arn: str, why: str) -> Orphan:
-    """The orphan of that ARN, with the call that deletes it where one is known."""
+    """Return the orphan with an ARN, and the call that deletes it if one is known."""
     _, _, service, _, _, rest = arn.split(":", 5)
     kind, _, name = rest.replace(":", "/", 1).partition("/")
-    name = name.removesuffix(":*")  # of a log group
+    name = name.removesuffix(":*")  # the ARN of a log group ends with it
     calls: dict[str, tuple[str, dict[str, Any]]] = {
         "sagemaker endpoint": ("delete_endpoint", {"EndpointName": name}),
         "sagemaker endpoint-config": ("delete_endpoint_config", {"EndpointConfigName": name}),
@@ -200,7 +206,7 @@ def with_deletion(arn: str, why: str) -> Orphan:
 
 
 def _interfaces(account: Account) -> Iterator[Orphan]:
-    """Network interfaces that AgentCore still holds in the environment's VPC."""
+    """Yield the network interfaces that AgentCore still keeps in the environment's VPC."""
     ec2 = account.client("ec2")
     of_network = {"Name": f"tag:{STACK_TAG}", "Values": [account.stack_name("network")]}
     vpcs = ec2.describe_vpcs(Filters=[of_network])["Vpcs"]
@@ -219,27 +225,28 @@ def _interfaces(account: Account) -> Iterator[Orphan]:
         yield Orphan(
             "network interface",
             interface,
-            "AgentCore gives it back within 8 hours; until then the network stack cannot be "
+            "AgentCore releases it within 8 hours; until then the network stack cannot be "
             "destroyed",
         )
 
 
 def clear(account: Account, *, delete: bool) -> int:
-    """Print what is left, and delete what can be.
+    """Print what is left, and delete what can be deleted.
 
     Args:
-        account: The environment's account.
+        account: The account of the environment.
         delete: Whether to delete what can be deleted.
 
     Returns:
-        The exit code: 1 if something is left that a call could delete, or nobody could look.
+        The exit code: 1 if something is left that a call could delete, or if a source could not be
+        read.
     """
     left = 0
     found: set[tuple[str, str]] = set()
-    for what, orphans in sources(account):
+    for description, orphans in sources(account):
         try:
             for orphan in orphans:
-                # A log group may be known both by its name and by its tag.
+                # A log group may be found both by its name and by its tag.
                 if (key := (orphan.operation, orphan.name)) not in found:
                     found.add(key)
                     outcome, is_left = _handle(account, orphan, delete)
@@ -247,16 +254,16 @@ def clear(account: Account, *, delete: bool) -> int:
                     left += is_left
         except AWS_ERRORS as error:
             left += 1
-            print(f"{what}: not looked at: {summary(error)}", flush=True)
+            print(f"{description}: could not be listed: {summary(error)}", flush=True)
     if not found and not left:
         print(f"nothing of {account.settings.name} is left in {account.region}")
     elif left and not delete:
-        print("--delete deletes what can be")
+        print("run the command again with --delete to delete what can be deleted")
     return 1 if left else 0
 
 
 def _handle(account: Account, orphan: Orphan, delete: bool) -> tuple[str, bool]:
-    """Delete one if asked to; what to say of it, and whether a call could still delete it."""
+    """Delete an orphan on request; return the outcome, and whether a call could still delete it."""
     if not orphan.operation:
         return " – not deleted by this command", False
     if not delete:
@@ -264,8 +271,8 @@ def _handle(account: Account, orphan: Orphan, delete: bool) -> tuple[str, bool]:
     try:
         getattr(account.client(orphan.service), orphan.operation)(**orphan.arguments)
     except AWS_ERRORS as error:
-        # The tagging API lists things for a while after they are gone.
+        # The tagging API lists resources for a while after they are deleted.
         if error_code(error) in GONE or "Could not find" in str(error):
-            return " – is gone", False
+            return " – already deleted", False
         return f" – {summary(error)}", True
     return " – deleted", False

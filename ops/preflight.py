@@ -1,4 +1,4 @@
-"""`preflight`: whether a deploy can succeed, before it takes an hour to fail.
+"""`preflight`: checks whether a deploy can succeed, before it takes an hour to fail.
 
 CDK developer guide, "Bootstrapping"; AgentCore developer guide, "Service-linked roles";
 Application Auto Scaling user guide, "SageMaker AI".
@@ -19,7 +19,7 @@ from stacks.settings.regions import AGENTCORE_REGIONS
 BOOTSTRAP_STACK = "CDKToolkit"
 BOOTSTRAP_VERSION_PARAMETER = f"/cdk-bootstrap/{names.BOOTSTRAP_QUALIFIER}/version"
 MIN_BOOTSTRAP_VERSION = 6
-"""What the CDK's default synthesizer asks for when a stack has assets."""
+"""The version that the CDK's default synthesizer requires for a stack with assets."""
 
 SCALING_ROLE = (names.SCALING_ROLE, names.SCALING_SERVICE)
 IDENTITY_ROLE = (
@@ -32,14 +32,14 @@ NETWORK_ROLE = (
 )
 
 STUCK = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
-"""A stack in one of these can only be deleted."""
+"""The states in which a stack can only be deleted."""
 
 
 def preflight(account: Account) -> Iterator[Finding]:
-    """Check everything a deploy of the environment needs; yields each finding when it is known.
+    """Check everything that a deploy of the environment needs; yield each finding at once.
 
     Raises:
-        OpsError: There are no credentials, or none that are valid: nothing can be checked.
+        OpsError: There are no valid credentials, so nothing can be checked.
     """
     checks: tuple[tuple[str, Callable[[Account], Iterable[Finding]]], ...] = (
         ("credentials", check_identity),
@@ -58,43 +58,43 @@ def preflight(account: Account) -> Iterator[Finding]:
         try:
             yield from check(account)
         except AWS_ERRORS as error:
-            if check is check_identity:  # which needs no permission, so nothing else would work
+            if check is check_identity:  # it needs no permission, so nothing else would work
                 raise OpsError(summary(error)) from error
             detail, step = explain(error)
-            why = "not allowed to look" if is_denied(error) else "could not be checked"
+            why = "no permission to check" if is_denied(error) else "could not be checked"
             yield Finding("warning", subject, f"{why}: {detail}", step)
 
 
 def check_identity(account: Account) -> Iterator[Finding]:
-    """Who runs this, and whether in the environment's account."""
+    """Check whether the credentials belong to the environment's account."""
     identity = account.client("sts").get_caller_identity()
     found, wanted = identity["Account"], account.settings.account
     if wanted not in (None, found):
-        detail = f"they are of account {found}, the environment's is {wanted}"
-        yield Finding("problem", "credentials", detail, "use a profile of that account")
+        detail = f"belong to account {found}, but the environment is in {wanted}"
+        yield Finding("problem", "credentials", detail, f"use a profile of account {wanted}")
     else:
         yield Finding("ok", "credentials", f"{identity['Arn']} in {account.region}")
 
 
 def check_region(account: Account) -> Iterator[Finding]:
-    """Whether AgentCore exists in the Region."""
+    """Check whether AgentCore exists in the Region."""
     if account.region in AGENTCORE_REGIONS:
-        yield Finding("ok", "Region", f"AgentCore runs in {account.region}")
+        yield Finding("ok", "Region", f"{account.region} has AgentCore")
     else:
-        detail = f"AgentCore is not known to run in {account.region}"
+        detail = f"{account.region} is not known to have AgentCore"
         step = f"use one of {', '.join(AGENTCORE_REGIONS)}"
         yield Finding("problem", "Region", detail, step)
 
 
 def check_bootstrap(account: Account) -> Iterator[Finding]:
-    """Whether the CDK can deploy here."""
+    """Check whether the account and Region are bootstrapped for the CDK."""
     step = f'make cdk ARGS="bootstrap -c env={account.settings.name}"'
     stack = account.stack(BOOTSTRAP_STACK)
     if stack is None:
         detail = f"there is no stack {BOOTSTRAP_STACK} in {account.region}"
         yield Finding("problem", "bootstrap", detail, step)
         return
-    # A rolled back update leaves the version before it in service.
+    # After an update that was rolled back, the previous version is in service.
     if stack["StackStatus"] not in (
         "CREATE_COMPLETE",
         "UPDATE_COMPLETE",
@@ -113,9 +113,9 @@ def check_bootstrap(account: Account) -> Iterator[Finding]:
 
 
 def check_stacks(account: Account) -> Iterator[Finding]:
-    """Whether an earlier deploy left a stack in a state that blocks the next one."""
+    """Check whether an earlier deploy left a stack in a state that blocks the next deploy."""
     blocked = [finding for stack in names.STACKS for finding in _check_stack(account, stack)]
-    yield from blocked or [Finding("ok", "stacks", "none is stuck")]
+    yield from blocked or [Finding("ok", "stacks", "no stack is stuck")]
 
 
 def _check_stack(account: Account, stack: str) -> Iterator[Finding]:
@@ -124,22 +124,22 @@ def _check_stack(account: Account, stack: str) -> Iterator[Finding]:
     status = described["StackStatus"] if described else ""
     if status in STUCK:
         reason = account.first_failure(name)
-        step = next_step(reason) or "mend the cause"
+        step = next_step(reason) or "fix the cause"
         detail = f"is {status}: {reason or 'no event says why'}"
         yield Finding(
-            "problem", name, detail, f"{step}; before that, {account.cdk('destroy', stack)}"
+            "problem", name, detail, f"first {account.cdk('destroy', stack)}; then {step}"
         )
     elif status == "UPDATE_ROLLBACK_FAILED":
         step = f"aws cloudformation continue-update-rollback --stack-name {name}"
         detail = f"is {status}: {account.first_failure(name) or 'no event says why'}"
         yield Finding("problem", name, detail, step)
-    # In review is a stack whose first change set failed; the next deploy makes it.
+    # REVIEW_IN_PROGRESS: the first change set failed; the next deploy creates the stack.
     elif status.endswith("_IN_PROGRESS") and status != "REVIEW_IN_PROGRESS":
-        yield Finding("problem", name, f"is {status}", "wait until it is done")
+        yield Finding("problem", name, f"is {status}", "wait until the operation has ended")
 
 
 def check_names(account: Account) -> Iterator[Finding]:
-    """Whether something without a stack has a name that the speech stack needs."""
+    """Check whether a resource outside the stacks has a name that the speech stack needs."""
     name = account.settings.endpoint_name
     log = names.endpoint_log_group(name)
     left = []
@@ -147,34 +147,36 @@ def check_names(account: Account) -> Iterator[Finding]:
         left += [f"endpoint {name}"] if has_endpoint(account) else []
         left += [f"log group {log}"] if has_log_group(account, log) else []
     if left:
-        detail = f"{' and '.join(left)} would stop the speech stack: it exists already"
+        detail = f"{' and '.join(left)} already exists, so the speech stack cannot be created"
         step = f"python -m ops orphans --env {account.settings.name}"
         yield Finding("problem", "left-overs", detail, step)
     else:
-        yield Finding("ok", "left-overs", "no name is taken")
+        yield Finding("ok", "left-overs", "all names are free")
 
 
 def check_alarms(account: Account) -> Iterator[Finding]:
-    """Whether an alarm that takes a rollout back rings before it: no problem where thresholds are
-    all that is deployed, which is how the next rollout becomes possible.
+    """Check whether an alarm that rolls a rollout back is in alarm already.
+
+    This is a warning only, because deploying other thresholds is what makes the next rollout
+    possible.
     """
     alarms = account.physical_ids("speech", "AWS::CloudWatch::Alarm")
-    # Not the one that takes instances away, which rings every quiet night.
+    # The scale-in alarm is excluded: it goes off every quiet night.
     watched = {alarm.metric for alarm in SPEECH_ALARMS}
     path = "MetricAlarms[?StateValue=='ALARM'].MetricName"
-    # Without a name all alarms of the account would be described.
+    # Without names, CloudWatch describes every alarm of the account.
     found = account.search("cloudwatch", "describe_alarms", path, AlarmNames=alarms)
-    ringing = [metric for metric in found if metric in watched] if alarms else []
-    if ringing:
-        detail = f"{', '.join(ringing)} in alarm: a rollout would be taken back"
-        step = "raise its threshold first, see docs/operations.md, “Roll back”"
+    in_alarm = [metric for metric in found if metric in watched] if alarms else []
+    if in_alarm:
+        detail = f"{', '.join(in_alarm)} in alarm: SageMaker would roll back every rollout"
+        step = "raise the threshold first: docs/operations.md, “Roll back”"
         yield Finding("warning", "alarms", detail, step)
     else:
-        yield Finding("ok", "alarms", "none rings that takes a rollout back")
+        yield Finding("ok", "alarms", "no alarm would roll back a rollout")
 
 
 def check_roles(account: Account) -> Iterator[Finding]:
-    """Whether AWS's own roles exist; the first deploy in an account makes the missing ones."""
+    """Check whether the service-linked roles exist; the first deploy creates the missing ones."""
     roles = [SCALING_ROLE, IDENTITY_ROLE]
     if account.settings.agent.network == "vpc":
         roles.append(NETWORK_ROLE)
@@ -184,8 +186,8 @@ def check_roles(account: Account) -> Iterator[Finding]:
             iam.get_role(RoleName=role)
         except iam.exceptions.NoSuchEntityException:
             detail = (
-                "is not there yet; the first deploy makes it, and needs "
-                "iam:CreateServiceLinkedRole. Should AWS report a rate limit, deploy again"
+                "does not exist yet; the first deploy creates it, and needs "
+                "iam:CreateServiceLinkedRole. If AWS reports a rate limit, deploy again"
             )
             step = f"aws iam create-service-linked-role --aws-service-name {service}"
             yield Finding("warning", role, detail, step)

@@ -1,4 +1,4 @@
-"""`presign`: an address of the agent's WebSocket that a browser can open without credentials."""
+"""`presign`: signs an address that opens the agent's WebSocket without credentials."""
 
 from ops.agentcore import agent_address
 from ops.aws import Account, OpsError
@@ -6,17 +6,19 @@ from voice_agent_client.addresses import check_session_id
 
 
 def presign(account: Account, *, session_id: str | None, expires_s: int, qualifier: str) -> str:
-    """The presigned `wss://` address.
+    """Return a presigned `wss://` address.
 
     Args:
-        account: Whose credentials sign; they need
+        account: The account whose credentials sign the address. They need the permission
             `bedrock-agentcore:InvokeAgentRuntimeWithWebSocketStream`.
-        session_id: Of the conversation, 33 to 256 characters; None for a new one.
-        expires_s: Until when the connection may be opened, at most 300; it may last longer.
-        qualifier: The runtime's endpoint.
+        session_id: The id of the conversation, 33 to 256 characters; None for a new one.
+        expires_s: The seconds in which a connection can be opened, at most 300. The connection may
+            last longer.
+        qualifier: The endpoint of the runtime.
 
     Raises:
-        OpsError: The agent is not deployed, takes tokens instead, or an argument is out of range.
+        OpsError: The agent is not deployed, it requires tokens instead, or an argument is out of
+            range.
     """
     try:
         if session_id is not None:
@@ -29,16 +31,17 @@ def presign(account: Account, *, session_id: str | None, expires_s: int, qualifi
 
 
 def _signed_runtime_arn(account: Account) -> str:
-    """The ARN of the environment's runtime, which must take signatures."""
+    """Return the ARN of the environment's runtime, which must accept signatures."""
     if account.settings.agent.auth == "jwt":
         raise OpsError(
-            'agent.auth is "jwt": a browser connects with its token as the subprotocols '
+            'agent.auth is "jwt", so there is nothing to sign: a browser passes its token as the '
+            "subprotocols "
             "base64UrlBearerAuthorization.<base64url of the token> and base64UrlBearerAuthorization"
         )
     runtime = account.runtime()
     if runtime is None:
         raise OpsError(
-            f"there is no runtime {account.settings.runtime_name} in {account.region}: "
-            f"{account.cdk('deploy')}"
+            f"there is no runtime {account.settings.runtime_name} in {account.region}\n"
+            f"→ {account.cdk('deploy')}"
         )
     return str(runtime["agentRuntimeArn"])

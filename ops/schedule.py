@@ -1,4 +1,4 @@
-"""The instance bounds of an environment over a week, as its scheduled actions set them."""
+"""Calculates the instance bounds of an environment over a week from its scheduled actions."""
 
 import re
 from collections.abc import Sequence
@@ -11,18 +11,20 @@ _DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")  # 1 to 7 in AWS's cro
 
 
 class NotWeeklyError(ValueError):
-    """The cron expression does not repeat every week."""
+    """A cron expression does not repeat every week."""
 
 
 def moments(cron: str) -> list[int]:
-    """The minutes of a week, from Sunday's midnight in the cron's time zone, at which it fires.
+    """Return the minutes of a week at which a cron expression fires.
+
+    They are counted from midnight at the start of Sunday, in the time zone of the expression.
 
     Args:
         cron: `cron(minute hour day-of-month month day-of-week year)` (Application Auto Scaling
             user guide, "Schedule recurring scaling actions using cron expressions").
 
     Raises:
-        NotWeeklyError: It depends on the date, or uses a syntax not known here.
+        NotWeeklyError: The expression depends on the date, or its syntax is not supported here.
     """
     weekly = re.fullmatch(r"cron\((\d+) (\d+(?:,\d+)*) [*?] \* (\S+) \*\)", cron)
     if weekly is None:
@@ -36,9 +38,9 @@ def moments(cron: str) -> list[int]:
 
 
 def bounds(instances: Instances, actions: Sequence[Schedule]) -> list[tuple[float, int, int]]:
-    """Periods of a week: each one's share of it, which add up to 1, and the bounds in force.
+    """Return the periods of a week, each as its share of the week, minimum and maximum.
 
-    All actions are taken to be in one time zone.
+    The shares add up to 1. All actions are assumed to be in one time zone.
 
     Raises:
         NotWeeklyError: An action does not repeat every week.

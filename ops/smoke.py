@@ -1,6 +1,6 @@
-"""`smoke`: whether what was deployed is in service, and speaks on every way in.
+"""`smoke`: checks whether the deployed version is in service, and speaks over every interface.
 
-It is also what verifies, in an account, what a machine without one cannot.
+In an account, it also verifies the assumptions that cannot be verified without one.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ PROMPT = "In two short sentences: what is a harbor?"
 
 POLL_S = 15.0
 CONNECT_TIMEOUT_S = 60.0
-"""A cold start of the agent's microVM takes longer than a connection elsewhere."""
+"""Longer than usual, because a connection may wait for a cold start of the agent's microVM."""
 
 TRANSIENT = ("Creating", "Updating", "SystemUpdating", "RollingBack")
 ENDPOINT_CONFIG = "AWS::SageMaker::EndpointConfig"
@@ -41,14 +41,14 @@ def smoke(
     wait_s: float = 0.0,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Finding]:
-    """Check the endpoint's configuration, then speak on every way in; yields findings at once.
+    """Check the endpoint's configuration, then speak over every interface; yield each finding.
 
     Args:
-        account: The environment's.
+        account: The account of the environment.
         token: A bearer token, for an agent with JWT authorization.
-        qualifier: The runtime's endpoint to ask.
-        wait_s: How long to wait for an endpoint that is being created or updated.
-        sleep: Waits between two looks.
+        qualifier: The endpoint of the AgentCore runtime.
+        wait_s: The seconds to wait for an endpoint that is being created or updated.
+        sleep: The function that waits between two checks of the endpoint.
 
     Raises:
         OpsError: There are no credentials.
@@ -71,28 +71,29 @@ def smoke(
 def check_endpoint(
     account: Account, *, wait_s: float = 0.0, sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[Finding]:
-    """Whether the endpoint is in service on the configuration that the stack deployed."""
+    """Check whether the endpoint is in service with the configuration that the stack deployed."""
     name = account.settings.endpoint_name
     try:
         endpoint = _endpoint_resource().get(
             endpoint_name=name, session=account.session, region=account.region
         )
     except ClientError as error:
-        # SageMaker's answer for an endpoint that does not exist.
+        # SageMaker reports an endpoint that does not exist with this code.
         if error_code(error) != "ValidationException":
             raise
         step = account.cdk("deploy")
-        yield Finding("problem", f"endpoint {name}", "there is none", step)
+        yield Finding("problem", f"endpoint {name}", "does not exist", step)
         return
     waited_s = 0.0
     while endpoint.endpoint_status in TRANSIENT and waited_s < wait_s:
         print(
-            f"         endpoint {name} is {endpoint.endpoint_status}, {waited_s:.0f} s", flush=True
+            f"         endpoint {name} is {endpoint.endpoint_status} after {waited_s:.0f} s",
+            flush=True,
         )
         sleep(POLL_S)
         waited_s += POLL_S
         endpoint.refresh()
-    reason = endpoint.failure_reason  # an object of the SDK's own where there is none
+    reason = endpoint.failure_reason  # without a reason, a placeholder object of the SDK
     stack = account.stack(account.stack_name("speech")) or {}
     yield compare_configs(
         name,
@@ -107,9 +108,9 @@ def check_endpoint(
 
 
 def _endpoint_resource() -> Any:
-    """The SageMaker SDK's `Endpoint`: seconds to import, which other commands need not spend."""
+    """Import the SageMaker SDK's `Endpoint`, which takes seconds that other commands can save."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # of its docstrings
+        warnings.simplefilter("ignore", SyntaxWarning)  # from the SDK's docstrings
         from sagemaker.core.resources import Endpoint
     return Endpoint
 
@@ -123,43 +124,50 @@ def compare_configs(
     failure: str = "",
     stack_status: str = "",
 ) -> Finding:
-    """Judge an endpoint's state: `InService` alone also describes a rollout that was taken back.
+    """Compare the configuration in service with the deployed one.
+
+    The status alone does not suffice: an endpoint is `InService` after a rollback, too.
 
     Args:
-        endpoint: Its name.
-        status: As `DescribeEndpoint` gives it.
-        in_service: The name of the configuration it runs on.
+        endpoint: The name of the endpoint.
+        status: The status from `DescribeEndpoint`.
+        in_service: The name of the configuration in service.
         deployed: The names of the configurations in the stack.
-        failure: The endpoint's failure reason.
-        stack_status: Of the stack, which follows the endpoint back.
+        failure: The failure reason of the endpoint.
+        stack_status: The status of the stack, which is rolled back together with the endpoint.
     """
     subject = f"endpoint {endpoint}"
     if status in TRANSIENT:
-        detail = f"is {status} on {in_service}"
-        return Finding("problem", subject, detail, "wait: --wait 3600 waits an hour")
+        detail = f"is {status} with {in_service}"
+        return Finding(
+            "problem",
+            subject,
+            detail,
+            "run the command with --wait 3600, which waits up to an hour",
+        )
     if status != "InService":
         step = next_step(failure) or f"{_speech_log(endpoint)}; then deploy again"
         return Finding("problem", subject, f"is {status}: {failure or 'no reason given'}", step)
     if not deployed:
-        detail = f"is InService on {in_service}, and no stack has a configuration for it"
+        detail = f"is InService with {in_service}, but no stack has a configuration for it"
         return Finding("problem", subject, detail, "deploy the speech stack")
-    taken_back = "the rollout was taken back: see which alarm rang (docs/operations.md)"
+    rolled_back = "find the alarm that rolled it back: docs/operations.md, “Roll back”"
     if in_service not in deployed:
-        detail = f"is InService on {in_service}, but {', '.join(deployed)} was deployed"
-        return Finding("problem", subject, detail, taken_back)
+        detail = f"is InService with {in_service}, but {', '.join(deployed)} was deployed"
+        return Finding("problem", subject, detail, rolled_back)
     if stack_status == "UPDATE_ROLLBACK_COMPLETE":
-        detail = f"is InService on {in_service}, as before the last deploy, which failed"
-        return Finding("problem", subject, detail, taken_back)
-    return Finding("ok", subject, f"is InService on {in_service}, as deployed")
+        detail = f"is InService with {in_service}, because the last deploy was rolled back"
+        return Finding("problem", subject, detail, rolled_back)
+    return Finding("ok", subject, f"is InService with {in_service}, as deployed")
 
 
 def name_of_arn(physical_id: str) -> str:
-    """The name in an endpoint configuration's physical id, which CloudFormation gives as ARN."""
+    """Return the name in the physical id of an endpoint configuration, which is an ARN."""
     return physical_id.rsplit("/", 1)[-1]
 
 
 def check_batch(account: Account) -> Iterator[Finding]:
-    """Whether `InvokeEndpoint` speaks."""
+    """Check whether a batch request (`InvokeEndpoint`) returns speech."""
     endpoint = _endpoint_resource()(endpoint_name=account.settings.endpoint_name)
     started_s = time.monotonic()
     answer = endpoint.invoke(
@@ -174,40 +182,40 @@ def check_batch(account: Account) -> Iterator[Finding]:
 
 
 def check_bidirectional(account: Account) -> Iterator[Finding]:
-    """Whether a bidirectional stream speaks, and which `DataType` its parts carry."""
+    """Check whether a bidirectional stream returns speech, and with which `DataType`."""
     log = _speech_log(account.settings.endpoint_name)
     try:
         heard, data_types = asyncio.run(speak(account, TEXT))
     except SpeechError as error:
-        step = next_step(str(error)) or f"let port 8443 through; {log}"
+        step = next_step(str(error)) or f"allow outgoing connections to port 8443; {log}"
         yield Finding("problem", "bidirectional", str(error), step)
         return
     seen = ", ".join(f"{count} × {kind}" for kind, count in sorted(data_types.items()))
-    yield _judge("bidirectional", heard, log, f"; DataType of its parts: {seen}")
+    yield _judge("bidirectional", heard, log, f"; DataType of the payload parts: {seen}")
     if "none" in data_types:
         yield Finding(
             "warning",
             "bidirectional",
-            "parts came without DataType: control is told from audio by its content",
-            "write it down in docs/unverified.md",
+            "payload parts have no DataType, so control messages are recognized by their content",
+            "record this in docs/unverified.md",
         )
 
 
 def check_agent(account: Account, *, qualifier: str, token: str | None) -> Iterator[Finding]:
-    """Whether the agent answers in speech over server-sent events and over a WebSocket."""
+    """Check whether the agent speaks over server-sent events and over a WebSocket."""
     runtime = account.runtime()
     name = account.settings.runtime_name
     if runtime is None:
         step = account.cdk("deploy")
-        yield Finding("problem", f"runtime {name}", "there is none", step)
+        yield Finding("problem", f"runtime {name}", "does not exist", step)
         return
     if runtime["status"] != "READY":
         detail = f"is {runtime['status']}"
-        yield Finding("problem", f"runtime {name}", detail, "see the agent stack's events")
+        yield Finding("problem", f"runtime {name}", detail, "read the events of the agent stack")
         return
     if account.settings.agent.auth == "jwt" and not token:
-        step = "set VOICE_AGENT_TOKEN to a token of one of agent.jwt's clients or audiences"
-        yield Finding("problem", "agent", "cannot be asked without a bearer token", step)
+        step = "set VOICE_AGENT_TOKEN to a token for a client or audience of agent.jwt"
+        yield Finding("problem", "agent", "requires a bearer token", step)
         return
     log = f"read the agent's log: {RUNTIME_LOGS}{runtime['agentRuntimeId']}-{qualifier}"
     for subject, ask in (("agent over SSE", ask_sse), ("agent over WebSocket", ask_ws)):
@@ -231,7 +239,7 @@ async def listen(
     log: str,
     clock: Callable[[], float] = time.monotonic,
 ) -> Finding:
-    """Hear one reply of the agent, from the moment it is asked for, to its end."""
+    """Listen to one reply of the agent, from the prompt to the end."""
     pcm = bytearray()
     first_audio_s: float | None = None
     errors: list[str] = []
@@ -246,7 +254,7 @@ async def listen(
                 errors.append(f"{event.code}: {event.message}")
     if errors:
         detail = "; ".join(errors)
-        step = next_step(detail) or "README.md, “Operate it”, says whom each code concerns"
+        step = next_step(detail) or "look the code up in README.md, “Operate it”"
         return Finding("problem", subject, detail, step)
     return _judge(subject, Heard(bytes(pcm), first_audio_s), log)
 

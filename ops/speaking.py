@@ -1,4 +1,4 @@
-"""Speaking over bidirectional streams, and whether what came is speech."""
+"""Speaks over bidirectional streams, and checks whether the audio is speech."""
 
 import array
 import asyncio
@@ -18,52 +18,60 @@ from speech_client.protocol import (
 )
 
 BYTES_PER_S = 48_000
-"""16-bit mono PCM at 24 kHz, which is what the container sends unless asked."""
+"""Bytes per second of 16-bit mono PCM at 24 kHz, the container's default format."""
 MIN_SPEECH_S = 0.5
 SILENCE = 300
-"""A peak below this, of 32 768, is not speech."""
+"""Audio with a peak below this, of 32 768, is not speech."""
 
 STREAM_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True)
 class Heard:
-    """Speech that came: 16-bit mono PCM at 24 kHz, and seconds from asking to its first byte."""
+    """The audio of a reply.
+
+    Attributes:
+        pcm: 16-bit mono PCM at 24 kHz.
+        first_audio_s: The seconds from the request to the first byte; None without audio.
+    """
 
     pcm: bytes
     first_audio_s: float | None
 
     @property
     def duration_s(self) -> float:
-        """Seconds of speech."""
+        """The duration of the audio in seconds."""
         return len(self.pcm) / BYTES_PER_S
 
     def problem(self) -> str:
-        """Why this is not speech, empty if it is."""
+        """Return why the audio is not speech, or an empty text if it is."""
         if self.duration_s < MIN_SPEECH_S:
-            return f"only {self.duration_s:.2f} s of audio came"
+            return f"only {self.duration_s:.2f} s of audio arrived"
         samples = array.array("h", self.pcm[: len(self.pcm) // 2 * 2])
         if max(map(abs, samples)) < SILENCE:
-            return f"{self.duration_s:.2f} s of silence came"
+            return f"{self.duration_s:.2f} s of silence arrived"
         return ""
 
 
 def speech_endpoint(account: Account, name: str) -> SpeechEndpoint:
-    """An endpoint to open streams on, reached and signed for as the AWS SDKs are configured."""
+    """Return an endpoint to open streams on, with the configuration of the AWS SDKs."""
     return SpeechEndpoint(
         name,
         region=account.region,
-        # The AWS SDKs' own setting, which the transport takes as an argument.
+        # The transport does not read this setting of the AWS SDKs itself.
         ca_file=account.botocore_session.get_config_variable("ca_bundle"),
         session=account.botocore_session,
     )
 
 
 async def speak(account: Account, text: str) -> tuple[Heard, Counter[str]]:
-    """Speak `text` over a stream of its own; the speech, and how many parts had which `DataType`.
+    """Speak `text` over a new stream.
+
+    Returns:
+        The audio, and the number of payload parts with each `DataType`.
 
     Raises:
-        SpeechError: Speech failed, or is not all there.
+        SpeechError: Synthesis failed or is incomplete.
     """
     endpoint = speech_endpoint(account, account.settings.endpoint_name)
     protocol = SpeechProtocol()
@@ -90,12 +98,14 @@ async def speak(account: Account, text: str) -> tuple[Heard, Counter[str]]:
                         case RequestError() | Unrecognized() as event:
                             raise SpeechError(f"speech container: {event}")
                 else:
-                    raise SpeechError("speech container: ended the session in mid-sentence")
+                    raise SpeechError(
+                        "speech container: ended the session in the middle of a sentence"
+                    )
             await stream.send(protocol.close())
         finally:
             await stream.close()
     except TimeoutError:
-        raise SpeechError(f"no complete answer in {STREAM_TIMEOUT_S:.0f} s") from None
+        raise SpeechError(f"no complete response in {STREAM_TIMEOUT_S:.0f} s") from None
     finally:
         await endpoint.close()
     return Heard(bytes(pcm), first_audio_s), data_types

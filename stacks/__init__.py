@@ -1,1 +1,1 @@
-"""The CDK app's stacks: one file a stack, `constructs/` for what they share."""
+"""The stacks of the CDK app, one module for each; `constructs/` holds what they consist of."""

@@ -1,4 +1,4 @@
-"""The agent on Bedrock AgentCore Runtime, and what it may do."""
+"""The agent on Bedrock AgentCore Runtime, and its permissions."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_bedrockagentcore as agentcore
@@ -16,7 +16,7 @@ from stacks.settings.regions import profiled_model
 from stacks.stack import EnvironmentStack
 
 LONGEST_CONVERSATION_IDLE_S = 3600
-"""The most the agent accepts for VOICE_AGENT_CONVERSATION_IDLE_S."""
+"""The largest value that the agent accepts for VOICE_AGENT_CONVERSATION_IDLE_S."""
 
 
 class AgentStack(EnvironmentStack):
@@ -25,9 +25,9 @@ class AgentStack(EnvironmentStack):
     Args:
         app: The CDK app.
         settings: The environment's settings.
-        image: The agent's image, for linux/arm64; a new URI makes a new runtime version.
-        endpoint: The speech endpoint the agent talks through.
-        network: The network that the agent runs in, None outside a VPC.
+        image: The image of the agent, for linux/arm64. A new URI creates a new runtime version.
+        endpoint: The speech endpoint that the agent uses.
+        network: The network of the agent; None outside a VPC.
 
     Attributes:
         runtime: The AgentCore runtime.
@@ -54,7 +54,7 @@ class AgentStack(EnvironmentStack):
         image.repository.grant_pull(role)
         acknowledge(
             role,
-            "ecr:GetAuthorizationToken, with which a pull begins, takes no resource",
+            "ecr:GetAuthorizationToken, the first call of a pull, cannot be limited to a resource",
             "AwsSolutions-IAM5[Resource::*]",
         )
         self.runtime = agentcore.Runtime(
@@ -63,8 +63,8 @@ class AgentStack(EnvironmentStack):
             runtime_name=settings.runtime_name,
             description=f"Voice agent of {settings.name}",
             agent_runtime_artifact=agentcore.AgentRuntimeArtifact.from_image_uri(image.uri),
-            # The construct would add X-Ray, metrics and identity permissions that the agent has no
-            # use for; AgentCore's service-linked role covers identity (developer guide,
+            # The construct would add permissions for X-Ray, metrics and identity that the agent
+            # does not need. AgentCore's service-linked role covers identity (developer guide,
             # "Service-linked roles").
             execution_role=role.without_policy_updates(),
             network_configuration=_network(self, network),
@@ -78,10 +78,10 @@ class AgentStack(EnvironmentStack):
         )
         acknowledge(
             self.runtime,
-            "The same deploy creates the image's repository, so its name is not known yet",
+            "The same deploy creates the repository of the image, so its name is not known yet",
             "Annotation::aws-cdk-lib.aws-bedrockagentcore:containerUriValidationSkipped",
         )
-        # By the construct's documentation the endpoint stays at version 1 by default.
+        # By default the endpoint stays at version 1, according to the construct's documentation.
         live = self.runtime.add_endpoint(
             names.QUALIFIER, version=self.runtime.agent_runtime_version
         )
@@ -89,15 +89,15 @@ class AgentStack(EnvironmentStack):
         cdk.CfnOutput(self, "RuntimeEndpointArn", value=live.agent_runtime_endpoint_arn)
 
     def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let a principal talk to the agent, over `/invocations` and over `/ws`.
+        """Allow a principal to use the agent over `/invocations` and over `/ws`.
 
-        The runtime's own `grant_invoke_runtime` leaves out the WebSocket action.
+        The runtime's own `grant_invoke_runtime` lacks the WebSocket action.
 
         Args:
-            grantee: The principal that is allowed to.
+            grantee: The principal that may use the agent.
 
         Returns:
-            The grant, to chain dependencies on.
+            The grant, on which other resources can depend.
         """
         arn = self.runtime.agent_runtime_arn
         return iam.Grant.add_to_principal(
@@ -110,8 +110,8 @@ class AgentStack(EnvironmentStack):
         )
 
     def _execution_role(self, settings: Settings) -> iam.Role:
-        """What the agent's container runs as: speak, think, log (AgentCore developer guide,
-        "IAM Permissions for AgentCore Runtime").
+        """Create the role of the agent's container, which may call the endpoint and the model, and
+        write logs (AgentCore developer guide, "IAM Permissions for AgentCore Runtime").
         """
         # AgentCore appends a hyphen and ten characters to the name.
         runtime = f"{settings.runtime_name}-*"
@@ -140,18 +140,18 @@ class AgentStack(EnvironmentStack):
             role.add_to_policy(iam.PolicyStatement(actions=actions, resources=[resource]))
             acknowledge(
                 role,
-                "AgentCore names the log group after an id it chooses",
+                "AgentCore names the log group after an id that it chooses itself",
                 f"AwsSolutions-IAM5[Resource::{resource}]",
             )
         self._grant_model(role, settings.agent.model_id)
         return role
 
     def _grant_model(self, role: iam.Role, model_id: str) -> None:
-        """Let the role call the model.
+        """Allow the role to call the model.
 
-        A profile needs the action on itself and on the model in every Region it routes to; `*`
-        also matches the empty Region of global routing. The condition leaves the profile as the
-        only way to those models (Bedrock user guide, "Prerequisites for inference profiles").
+        An inference profile needs the action on itself and on the model in every Region to which it
+        routes. `*` also matches the empty Region of global routing. The condition allows the models
+        through the profile only (Bedrock user guide, "Prerequisites for inference profiles").
         """
         actions = ["bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"]
         bedrock = f"arn:{self.partition}:bedrock"
@@ -172,18 +172,18 @@ class AgentStack(EnvironmentStack):
         )
         acknowledge(
             role,
-            "One model, in the Regions its inference profile routes to, and through it only",
+            "One model, in the Regions of its inference profile, and only through that profile",
             f"AwsSolutions-IAM5[Resource::{model}]",
         )
 
     def _environment(self, agent: Agent, endpoint_name: str) -> dict[str, str]:
-        """What `voice_agent.settings` reads; the rest keeps its defaults."""
+        """Return the variables for `voice_agent.settings`; all others keep their defaults."""
         environment = {
             "AWS_REGION": self.region,
             "VOICE_AGENT_ENDPOINT_NAME": endpoint_name,
             "VOICE_AGENT_MODEL_ID": agent.model_id,
             "VOICE_AGENT_VOICE": agent.voice,
-            # A conversation is remembered as long as the microVM that holds it is kept.
+            # A conversation is kept as long as the microVM that holds it.
             "VOICE_AGENT_CONVERSATION_IDLE_S": str(
                 min(agent.idle_timeout_s, LONGEST_CONVERSATION_IDLE_S)
             ),
@@ -223,6 +223,6 @@ def _authorizer(agent: Agent) -> agentcore.RuntimeAuthorizerConfiguration:
 
 
 def _headers(agent: Agent) -> agentcore.RequestHeaderConfiguration | None:
-    """The request headers the agent sees; with JWT it has to see whose token came in."""
+    """Return the request headers that AgentCore passes on; with JWT, the token is one of them."""
     headers = [*(["Authorization"] if agent.auth == "jwt" else []), *agent.allowed_headers]
     return agentcore.RequestHeaderConfiguration(allowlisted_headers=headers) if headers else None

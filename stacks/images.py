@@ -1,4 +1,4 @@
-"""The environment's two images."""
+"""The two container images of an environment."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_ecr_assets as ecr_assets
@@ -10,20 +10,20 @@ from stacks.stack import EnvironmentStack
 
 
 class ImagesStack(EnvironmentStack):
-    """The speech image and the agent's, each with its repository.
+    """The speech image and the agent image, each with its repository.
 
-    With `source = "codebuild"` (the default) the repositories are the environment's own. With
-    `"docker"` the image lies in the repository of the account's CDK bootstrap, which all
-    environments share and which `cdk destroy` leaves alone (`cdk gc` collects it). With `"digest"`
-    nothing is created.
+    With `source = "codebuild"` (the default) the environment has its own repositories. With
+    `"docker"` the image is in the repository of the account's CDK bootstrap, which all
+    environments share and which `cdk destroy` does not touch (`cdk gc` cleans it up). With
+    `"digest"` nothing is created.
 
     Args:
         app: The CDK app.
         settings: The environment's settings.
 
     Attributes:
-        speech: The Kokoro container's image.
-        agent: The agent's image.
+        speech: The image of the Kokoro container.
+        agent: The image of the agent.
     """
 
     def __init__(self, app: cdk.App, *, settings: Settings) -> None:
@@ -35,7 +35,7 @@ class ImagesStack(EnvironmentStack):
             "Speech",
             image=settings.speech.image,
             folder="container",
-            # What ml.* instances are, all families that the settings accept.
+            # All instance families that the settings accept are x86-64.
             platform=ecr_assets.Platform.LINUX_AMD64,
             build_args={
                 "VARIANT": settings.speech.variant,
@@ -48,12 +48,12 @@ class ImagesStack(EnvironmentStack):
             "Agent",
             image=settings.agent.image,
             folder="agent",
-            # AgentCore runs nothing else (its developer guide, "HTTP protocol contract").
+            # AgentCore runs no other platform (developer guide, "HTTP protocol contract").
             platform=ecr_assets.Platform.LINUX_ARM64,
             build_args={},
             retain=settings.is_stable,
         )
         acknowledge_image_builds(self)
         if "codebuild" not in (settings.speech.image.source, settings.agent.image.source):
-            # CloudFormation refuses a stack without resources; this one is nothing.
+            # CloudFormation refuses a stack without resources; this resource does nothing.
             cdk.CfnWaitConditionHandle(self, "Nothing")

@@ -1,4 +1,4 @@
-"""Acknowledging what cdk-nag finds, where it finds it."""
+"""Acknowledges cdk-nag findings on the constructs that have them."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_codebuild as codebuild
@@ -11,13 +11,13 @@ MANAGED_POLICY = "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy
 
 
 def acknowledge(construct: IConstruct, reason: str, *findings: str) -> None:
-    """Accept findings on a construct and on what is below it.
+    """Accept findings on a construct and on the constructs below it.
 
     Args:
-        construct: The closest one that holds the finding.
-        reason: The reason, complete enough for a reviewer to agree.
-        findings: The findings as cdk-nag names them, such as `AwsSolutions-CB4` or
-            `AwsSolutions-IAM5[Resource::…]`; partition, Region and account may be tokens.
+        construct: The innermost construct that has the findings.
+        reason: The reason, complete enough for a reviewer to judge it.
+        findings: The names that cdk-nag gives to the findings, such as `AwsSolutions-CB4` or
+            `AwsSolutions-IAM5[Resource::…]`. Partition, Region and account may be tokens.
     """
     stack = cdk.Stack.of(construct)
     for finding in findings:
@@ -33,11 +33,13 @@ def acknowledge(construct: IConstruct, reason: str, *findings: str) -> None:
 
 
 def acknowledge_image_builds(stack: cdk.Stack) -> None:
-    """Accept what cdk-nag finds in `cdklabs.deploy-time-build`: its CodeBuild projects, one an
-    architecture, and the function that starts them.
+    """Accept the findings in `cdklabs.deploy-time-build`.
+
+    They are about its CodeBuild projects, one for each architecture, and the function that starts
+    the builds.
     """
     for construct in stack.node.find_all():
-        owner = construct.node.scope  # of a resource and its role
+        owner = construct.node.scope  # the construct that holds the resource and its role
         assert owner is not None
         if isinstance(construct, codebuild.CfnProject):
             _acknowledge_project(owner, construct)
@@ -53,25 +55,25 @@ def _acknowledge_project(project: IConstruct, resource: codebuild.CfnProject) ->
     assets = f"cdk-{names.BOOTSTRAP_QUALIFIER}-assets-{stack.account}-{stack.region}"
     for reason, *findings in (
         (
-            "The project keeps nothing that could be encrypted: its only output is an image in ECR",
+            "The project stores nothing that needs encryption: its only output is an image in ECR",
             "AwsSolutions-CB4",
         ),
         (
-            "Read access to public images on ECR Public, where the base image comes from",
+            "Read access to the public images on ECR Public, one of which is the base image",
             f"{MANAGED_POLICY}/AmazonElasticContainerRegistryPublicReadOnly]",
         ),
         (
-            "ecr:GetAuthorizationToken, with which a push begins, takes no resource",
+            "ecr:GetAuthorizationToken, the first call of a push, cannot be limited to a resource",
             "AwsSolutions-IAM5[Resource::*]",
         ),
         (
-            "CodeBuild names the log streams and report groups of this project itself",
+            "CodeBuild chooses the names of this project's log streams and report groups itself",
             f"AwsSolutions-IAM5[Resource::{aws}:logs:{here}:log-group:/aws/codebuild/{name}:*]",
             f"AwsSolutions-IAM5[Resource::{aws}:codebuild:{here}:report-group/{name}-*]",
         ),
         (
-            "Reads the build context from the bucket of the account's CDK bootstrap, where an "
-            "asset's key is its hash",
+            "The project reads the build context from the bucket of the CDK bootstrap, in which "
+            "the key of an asset is its hash",
             "AwsSolutions-IAM5[Action::s3:GetBucket*]",
             "AwsSolutions-IAM5[Action::s3:GetObject*]",
             "AwsSolutions-IAM5[Action::s3:List*]",
@@ -84,11 +86,11 @@ def _acknowledge_project(project: IConstruct, resource: codebuild.CfnProject) ->
 def _acknowledge_handler(handler: IConstruct) -> None:
     acknowledge(
         handler,
-        "The package chooses the runtime its bundle is made for, Node.js 22, which Lambda supports",
+        "The package chooses the runtime of its bundle, Node.js 22, which Lambda supports",
         "AwsSolutions-L1",
     )
     acknowledge(
         handler,
-        "Writing the function's log is all that the policy allows",
+        "The policy allows nothing except writing the log of the function",
         f"{MANAGED_POLICY}/service-role/AWSLambdaBasicExecutionRole]",
     )

@@ -1,4 +1,4 @@
-"""A VPC for the agent: no way in, and out only to the AWS services it uses."""
+"""A VPC for the agent, without access from outside, and with access to the AWS services it uses."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
@@ -10,19 +10,19 @@ from stacks.stack import EnvironmentStack
 
 HTTPS_PORT = 443
 BIDIRECTIONAL_STREAM_PORT = 8443
-"""The port of SageMaker's HTTP/2 streams. On 443 the call hangs without an error."""
+"""The port of SageMaker's HTTP/2 streams. On port 443 the call hangs without an error."""
 
 
 class NetworkStack(EnvironmentStack):
-    """The environment's own VPC: isolated subnets, and endpoints of the services the agent needs.
+    """The VPC of an environment: isolated subnets, and endpoints for the services the agent needs.
 
-    A stack of its own that changes rarely: AgentCore's network interfaces stay up to 8 hours after
-    the runtime is gone and block the subnets' deletion (AgentCore developer guide, "Configure
-    AgentCore for VPC").
+    It is a separate stack because it rarely changes, and because AgentCore's network interfaces
+    block the deletion of the subnets for up to 8 hours after the runtime is deleted (AgentCore
+    developer guide, "Configure AgentCore for VPC").
 
     Args:
         app: The CDK app.
-        settings: The environment's settings, with a `[network]`.
+        settings: The environment's settings, with a `[network]` table.
     """
 
     def __init__(self, app: cdk.App, *, settings: Settings) -> None:
@@ -49,7 +49,8 @@ class NetworkStack(EnvironmentStack):
             traffic_type=ec2.FlowLogTrafficType.REJECT,
         )
         self.agent_security_group = self._security_group("AgentSecurityGroup", "The agent")
-        # Any address, because S3's are public; the subnets lead nowhere but to the endpoints.
+        # S3 has public addresses, so any address is allowed. The subnets have routes to the
+        # endpoints only.
         self.agent_security_group.add_egress_rule(
             ec2.Peer.any_ipv4(), ec2.Port.tcp(HTTPS_PORT), "AWS services"
         )
@@ -57,10 +58,11 @@ class NetworkStack(EnvironmentStack):
 
     @property
     def availability_zones(self) -> list[str]:
-        """Stand-ins for zone names, as many as there are subnets.
+        """Placeholders for the names of the zones, one for each subnet.
 
-        The CDK would look the names up in the account when it knows account and Region. Zones are
-        set by id instead: names mean other zones in every account, and AgentCore supports ids.
+        If the CDK knows account and Region, it looks the names up in the account. The zones are set
+        by id instead, because a name means a different zone in every account and because AgentCore
+        documents the ids that it supports.
         """
         return [f"zone-{az_id}" for az_id in self._network.az_ids]
 
@@ -78,7 +80,7 @@ class NetworkStack(EnvironmentStack):
 
     def _endpoints(self) -> None:
         group = self._security_group("EndpointSecurityGroup", "The AWS services the agent uses")
-        # Left to itself an interface endpoint admits 443 only.
+        # By default an interface endpoint admits port 443 only.
         for port in (HTTPS_PORT, BIDIRECTIONAL_STREAM_PORT):
             self.agent_security_group.connections.allow_to(group, ec2.Port.tcp(port))
         for name, service in INTERFACE_ENDPOINTS.items():

@@ -1,8 +1,8 @@
-"""What cdk-nag's NIST 800-53 R5 rules say, for information: `python -m stacks.nist dev prod`.
+"""Lists the findings of cdk-nag's NIST 800-53 R5 rules: `python -m stacks.nist dev prod`.
 
-Nothing is acknowledged for these rules and no build fails over them. They are for those who have to
-answer for the controls, and many ask for what an environment leaves to the account: backups, object
-locks, trails.
+The findings are for information: none of them is acknowledged, and no build fails because of them.
+They help with an audit of the controls. Many of the rules require something that an environment
+leaves to the account, such as backups, object locks and trails.
 """
 
 import json
@@ -18,7 +18,7 @@ from stacks.settings import load
 
 
 def report(environment: str) -> list[str]:
-    """A line for each finding in an environment: the rule, where, what it says."""
+    """Return the findings in an environment: rule, construct path and description."""
     context = json.loads(Path("cdk.json").read_text())["context"]
     with tempfile.TemporaryDirectory() as folder:
         app = cdk.App(analytics_reporting=False, context=context, outdir=folder)
@@ -36,7 +36,7 @@ if __name__ == "__main__":
     for environment in sys.argv[1:]:
         lines = report(environment)
         print(
-            f"{environment}: {len(lines)} findings of NIST 800-53 R5, for information",
+            f"{environment}: {len(lines)} NIST 800-53 R5 findings, for information",
             *lines,
             sep="\n",
         )

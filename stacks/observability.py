@@ -1,4 +1,4 @@
-"""The alarms' topic, the dashboard and the budget."""
+"""The alarm topic, the dashboard and the budget."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_budgets as budgets
@@ -18,17 +18,17 @@ BUDGET_ALARMS_PERCENT = (80, 100)
 
 
 class ObservabilityStack(EnvironmentStack):
-    """The alarm topic, the dashboard and, if there is one, the budget.
+    """The alarm topic, the dashboard and the budget, if the settings have one.
 
-    It names what it shows instead of referring to it, so that it can be deployed first and the
-    other stacks' alarms can use the topic.
+    The dashboard uses the names of the resources that it shows, not references to them. Therefore
+    this stack can be deployed first, and the alarms of the other stacks can use the topic.
 
     Args:
         app: The CDK app.
         settings: The environment's settings.
 
     Attributes:
-        alarm_topic: The topic that alarms publish to.
+        alarm_topic: The topic to which alarms publish.
     """
 
     def __init__(self, app: cdk.App, *, settings: Settings) -> None:
@@ -50,9 +50,9 @@ class ObservabilityStack(EnvironmentStack):
         cdk.CfnOutput(self, "DashboardName", value=dashboard.dashboard_name)
 
     def _topic(self, email: str | None) -> sns.Topic:
-        # Alarms cannot publish to a topic under the key that AWS manages, whose policy nobody can
-        # extend (CloudWatch user guide, "Amazon SNS encryption"). No alias: it would be in the
-        # way of the next deploy.
+        # Alarms cannot publish to a topic with the AWS managed key, because the policy of that key
+        # cannot be changed (CloudWatch user guide, "Amazon SNS encryption"). The key has no alias:
+        # a left-over alias would block the next deploy.
         key = kms.Key(
             self,
             "TopicKey",
@@ -73,10 +73,10 @@ class ObservabilityStack(EnvironmentStack):
         return topic
 
     def _budget(self, environment: str, budget: Budget) -> None:
-        """A monthly budget over what carries the environment's tag.
+        """Add a monthly budget for the resources with the environment's tag.
 
-        The tag `environment` has to be activated for cost allocation once in the account (Billing
-        user guide, "Activating user-defined cost allocation tags").
+        The tag `environment` must be activated once in the account as a cost allocation tag
+        (Billing user guide, "Activating user-defined cost allocation tags").
         """
         budgets.CfnBudget(
             self,

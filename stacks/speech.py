@@ -11,13 +11,13 @@ from stacks.stack import EnvironmentStack
 
 
 class SpeechStack(EnvironmentStack):
-    """The SageMaker endpoint, with its rollout, scaling and alarms.
+    """The SageMaker endpoint, with its rollouts, scaling and alarms.
 
     Args:
         app: The CDK app.
         settings: The environment's settings.
-        image: The Kokoro container's image.
-        alarm_topic: The topic that alarms publish to; None for alarms that notify nobody.
+        image: The image of the Kokoro container.
+        alarm_topic: The topic to which alarms publish; None for alarms that notify nobody.
 
     Attributes:
         endpoint: The SageMaker endpoint.

@@ -1,4 +1,4 @@
-"""What all stacks of an environment have in common."""
+"""The base class of all stacks of an environment."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_logs as logs
@@ -8,16 +8,16 @@ from stacks.settings import Settings
 
 
 class EnvironmentStack(cdk.Stack):
-    """A stack of one environment: name, place, tags, protection and the bound on its roles.
+    """A stack with the environment's name, account, Region, tags, protection and role boundary.
 
     Args:
         app: The CDK app.
-        stack: The stack's name in `names.STACKS`.
+        stack: The name of the stack in `names.STACKS`.
         settings: The environment's settings.
-        description: The text that CloudFormation's console shows.
+        description: The description in the CloudFormation console.
 
     Attributes:
-        log_retention: How long the environment keeps its logs.
+        log_retention: The retention of the environment's logs.
     """
 
     def __init__(self, app: cdk.App, stack: str, *, settings: Settings, description: str) -> None:
@@ -34,8 +34,8 @@ class EnvironmentStack(cdk.Stack):
         self.log_retention = (
             logs.RetentionDays.SIX_MONTHS if settings.is_stable else logs.RetentionDays.ONE_WEEK
         )
-        # Log groups a library makes are kept by default. A first deploy that fails keeps none: the
-        # names that services choose must be free for the next one.
+        # By default, the log groups that a library creates are retained. After a first deploy that
+        # failed none is retained, because their fixed names must be free for the next deploy.
         cdk.RemovalPolicies.of(self).apply(
             cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
             if settings.is_stable

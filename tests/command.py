@@ -20,7 +20,7 @@ START_TIMEOUT_S = 120.0
 class Command:
     """A process started with a mark in its environment, which all its descendants inherit."""
 
-    def __init__(self, arguments: list[str], log: Path) -> None:
+    def __init__(self, arguments: list[str | bytes], log: Path) -> None:
         self.mark = uuid.uuid4().hex
         self.log = log
         with log.open("wb") as out:
@@ -74,7 +74,7 @@ def running(folder: Path) -> Iterator[Callable[..., Command]]:
     """A function that starts commands, output in `folder`; all are stopped at the end."""
     started: list[Command] = []
 
-    def start(*arguments: str) -> Command:
+    def start(*arguments: str | bytes) -> Command:
         started.append(Command(list(arguments), folder / f"output-{len(started)}.txt"))
         return started[-1]
 

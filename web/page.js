@@ -5,7 +5,8 @@ const element = (id) => document.getElementById(id);
 const [status, reply, figures, stop, send] =
   ["status", "reply", "figures", "stop", "send"].map(element);
 
-const { agent_ws_url: url } = await (await fetch("config.json")).json();
+const { agent_ws_url: url, replies } = await (await fetch("config.json")).json();
+if (replies) element("replies").textContent = `Replies: ${replies}`;
 const agent = new Agent(url);
 const player = new PcmPlayer();
 let askedAt = 0;

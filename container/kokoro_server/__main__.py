@@ -1,4 +1,4 @@
-"""`python -m kokoro_server serve`: the server process."""
+"""`python -m kokoro_server serve`: runs the speech server."""
 
 import argparse
 import asyncio
@@ -74,17 +74,21 @@ def main(arguments: list[str] | None = None, scheduler: Scheduler[Work] | None =
     """Run the command.
 
     Args:
-        arguments: Of the command line; those of the process by default.
-        scheduler: Decides which work the engine does next, by deadlines by default.
+        arguments: Command-line arguments; those of the process by default.
+        scheduler: Decides which work the engine does next; by default, earliest deadline first.
 
     Returns:
-        The exit status: 0, 1 for a failure, 2 for wrong settings.
+        The exit status: 0 after a normal end, 1 for a failure, 2 for invalid settings.
     """
     parser = argparse.ArgumentParser(prog="python -m kokoro_server")
     serve = parser.add_subparsers(required=True).add_parser("serve", help="run the server")
-    serve.add_argument("--host", default="0.0.0.0")
-    serve.add_argument("--port", type=int, default=8080, help="0: any free port")
-    serve.add_argument("--model-dir", type=Path, help="instead of $KOKORO_MODEL_DIR")
+    serve.add_argument("--host", default="0.0.0.0", help="address to listen on (default: all)")
+    serve.add_argument(
+        "--port", type=int, default=8080, help="port (default: 8080); 0 chooses a free one"
+    )
+    serve.add_argument(
+        "--model-dir", type=Path, help="model directory (default: $KOKORO_MODEL_DIR)"
+    )
     options = parser.parse_args(arguments)
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
@@ -96,12 +100,12 @@ def main(arguments: list[str] | None = None, scheduler: Scheduler[Work] | None =
         print(f"error: {error}", file=sys.stderr)
         return _EXIT_USAGE
     except VoiceError as error:
-        print(f"error: voice: {error}", file=sys.stderr)
+        print(f"error: KOKORO_DEFAULT_VOICE: {error}", file=sys.stderr)
         return _EXIT_USAGE
     try:
         listener = listen(options.host, options.port)
     except OSError as error:
-        print(f"error: {options.host}:{options.port}: {error}", file=sys.stderr)
+        print(f"error: cannot listen on {options.host}:{options.port}: {error}", file=sys.stderr)
         return _EXIT_FAILED
     with listener:
         return asyncio.run(_serve(settings, voices, listener, scheduler or Scheduler()))

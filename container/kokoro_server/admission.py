@@ -1,14 +1,15 @@
-"""Whether one more listener can be served without making those run dry who listen already.
+"""Admission control: whether one more listener can be served without causing buffer underruns.
 
-Pure, like `scheduler`. The test is for a fluid: a listener whose buffer ends in `b` seconds and who
-is still owed `R` seconds of audio needs, within the next `t` seconds, the synthesis of
-`min(R, max(0, t - b))` seconds of audio, each of which costs the engine the real-time factor, and
-some headroom. If for some `t` all listeners together need more than `t` seconds of work, somebody
-will run dry.
+A listener underruns when it has played all audio it was sent and the next audio is not there yet.
+Like `scheduler`, this module is pure: the caller passes in the time. The test treats speech as a
+fluid. Take a listener whose buffer ends in `b` seconds and who is still owed `R` seconds of audio.
+Within the next `t` seconds it needs `min(R, max(0, t - b))` seconds of audio. Each of them costs
+the engine the real-time factor, times some headroom. If all listeners together need more than `t`
+seconds of work for some `t`, one of them will underrun.
 
-Speech is not quite a fluid: it comes in chunks, windows or sentences, of which each must be
-complete before its beginning can be played. So the need of one who plays begins a chunk before the
-buffer ends; playback that has not begun waits for its first chunk in any case.
+In fact speech comes in chunks (windows or sentences), and the whole chunk must be complete before
+its beginning can be played. So the need of a listener that is playing begins one chunk before its
+buffer ends. A listener whose playback has not begun waits for its first chunk in any case.
 """
 
 from collections import deque
@@ -16,25 +17,25 @@ from collections import deque
 from kokoro_server.listener import Listener
 from kokoro_server.utterance import Utterance, UtteranceState
 
-BUSY = "the engine is taken: with one more, those who listen would run dry; try again in seconds"
+BUSY = "the server is at capacity; try again in a few seconds"
 _REMEMBERED = 32
-"""Utterances, or turns, that an estimate looks back on."""
+"""The number of recent utterances, or turns, that an estimate is based on."""
 _USUAL_TURN_S = 10.0
-"""Of audio, until turns have ended: two or three sentences."""
+"""Assumed audio of a turn, in seconds, until a turn has ended: two or three sentences."""
 
 
 class Ratio:
-    """A running estimate of a ratio: the weighted median of the last few that were observed.
+    """A running estimate of a ratio: the weighted median of the most recent observations.
 
-    The weights are the denominators, so that a few words, which cost more for each second of audio,
-    count little; and a median does not follow the one that a busy machine held up.
+    The weights are the denominators. So short texts, which cost more per second of audio, count
+    little. A median also ignores single utterances that a busy machine delayed.
     """
 
     def __init__(self) -> None:
         self._observed: deque[tuple[float, float]] = deque(maxlen=_REMEMBERED)
 
     def observe(self, numerator: float, denominator: float) -> None:
-        """Take one observation in; the denominator is positive."""
+        """Add an observation. The denominator must be positive."""
         self._observed.append((numerator / denominator, denominator))
 
     @property
@@ -49,11 +50,11 @@ class Ratio:
 
 
 class Admission:
-    """What is in flight, what it will cost, and whether there is room for more.
+    """Tracks the utterances in flight and their expected cost, and admits more if there is room.
 
     Args:
-        headroom: For how many times the work that is expected there must be time. More than one,
-            because machines have slow spells; with 0 nobody is refused.
+        headroom: There must be time for this many times the expected work. The factor is above 1
+            because machines have slow spells; 0 admits every utterance.
     """
 
     def __init__(self, headroom: float) -> None:
@@ -65,16 +66,15 @@ class Admission:
         self._turn_audio_s = Ratio()
 
     def accept(self, utterance: Utterance) -> bool:
-        """Take an utterance in, unless that would make others run dry.
+        """Admit an utterance, unless that would make other listeners underrun.
 
-        Only an utterance that begins a turn can be refused: one that arrives while others of its
-        listener are in flight, or while its listener still has something to play, goes on with a
-        turn that was let in, and for that as much was reserved as turns are usually long. A
-        listener who is alone is never refused, nor is anything before a first utterance was
-        measured.
+        Only an utterance that begins a turn can be refused. One that arrives while others of its
+        listener are in flight, or while its listener still has audio to play, continues a turn
+        that was admitted, and the time of a usual turn was reserved for that. A listener is never
+        refused while it is alone, nor is anything before the first utterance has been measured.
 
         Returns:
-            Whether it is let in; then `end` must follow.
+            Whether it is admitted. If so, `end` must be called later.
         """
         listener, now_s = utterance.listener, utterance.received_s
         if listener not in self._in_flight and listener.buffered_s(now_s) == 0:
@@ -87,9 +87,9 @@ class Admission:
         return True
 
     def end(self, utterance: Utterance) -> None:
-        """Let go of an utterance that has ended; if it is complete, what it cost counts.
+        """Release an utterance that has ended. If it is complete, its cost counts as a measurement.
 
-        A second call for the same utterance does nothing.
+        A second call for the same utterance has no effect.
         """
         in_flight = self._in_flight.get(utterance.listener, [])
         if utterance not in in_flight:
@@ -101,7 +101,7 @@ class Admission:
             self.learn(utterance)
 
     def learn(self, utterance: Utterance) -> None:
-        """Observe what a complete utterance has cost; before the first, a guess may do."""
+        """Record the cost of a complete utterance. Warm-up calls it, too, to give a first guess."""
         tally = utterance.tally
         self._real_time_factor.observe(tally.engine_s, tally.audio_s)
         self._audio_s_per_char.observe(tally.audio_s, utterance.request.chars)
@@ -121,8 +121,8 @@ class Admission:
             )
             for listener, utterances in everybody
         ]
-        # The surplus of work over time rises from where a listener's need begins to where what it
-        # is owed ends, so it is greatest at one of these ends (or now, which is too late to help).
+        # The excess of work over time grows from where a listener's need begins to where all it is
+        # owed is needed. So it is greatest at one of these ends (or now, when it is too late).
         return all(
             work_s_per_audio_s * sum(min(owed_s, max(0.0, t - from_s)) for from_s, owed_s in needs)
             <= t
@@ -131,7 +131,7 @@ class Admission:
         )
 
     def _owed_s(self, listener: Listener, utterances: list[Utterance]) -> float:
-        """Seconds of audio: of what is in flight, or to a usual turn's end if that is more."""
+        """Seconds of audio owed: what is in flight, or the rest of a usual turn if that is more."""
         per_char = self._audio_s_per_char.value or 0.0
         known_s = sum(
             max(0.0, per_char * utterance.request.chars - utterance.tally.audio_s)

@@ -1,4 +1,4 @@
-"""The HTTP side: routes, admission, shutdown."""
+"""The ASGI application: routes, admission and shutdown."""
 
 import asyncio
 import logging
@@ -27,23 +27,24 @@ from kokoro_server.utterance import SpeechRequest, Utterance
 from kokoro_voice.voices import Voices
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
-"""Of one request or frame; far above the longest text, so that one that is too long is answered."""
+"""Limit of one request body or frame. It is far above the longest text accepted, so that a text
+that is too long gets a proper answer."""
 _STATUS: dict[ErrorCode, int] = {"too_long": 413, "busy": 503, "internal": 500}
 
 logger = logging.getLogger(__name__)
 
 
 class SpeechApp:
-    """The ASGI application and what its connections share.
+    """The ASGI application and the state that its connections share.
 
     Args:
-        settings: Limits and times.
-        voices: What may be asked for.
+        settings: The server's settings.
+        voices: The voices that are served.
     """
 
     def __init__(self, settings: Settings, voices: Voices) -> None:
         self.speech: Speech | None = None
-        """The loaded model; until it is there everything but `/stats` answers 503."""
+        """The loaded model. Until it is set, every route but `/stats` answers 503."""
         self.counters = Counters()
         self.admission = Admission(settings.admission_headroom)
         self._settings = settings
@@ -62,9 +63,9 @@ class SpeechApp:
         )
 
     async def drain(self) -> None:
-        """Take nothing new, announce the end to open sessions, return when all are gone.
+        """Refuse new connections, announce the shutdown to open sessions, and wait for their end.
 
-        After `shutdown_s` the sessions close themselves; whatever is left a second later is left.
+        After `shutdown_s` the sessions close themselves. One second later this returns in any case.
         """
         self._draining = True
         for connection in self._connections:
@@ -74,7 +75,7 @@ class SpeechApp:
             async with asyncio.timeout(self._settings.shutdown_s + 1):
                 await self._all_gone.wait()
         except TimeoutError:
-            logger.warning("%d connections did not end in time", self._open)
+            logger.warning("shutdown: %d connections did not end in time", self._open)
 
     @property
     def _open(self) -> int:
@@ -85,17 +86,21 @@ class SpeechApp:
             self._all_gone.set()
 
     def _available(self) -> Speech:
-        """The loaded model, for something new.
+        """Return the loaded model if a new connection can be served.
 
         Raises:
-            ProtocolError: `busy`, nothing new can be taken now.
+            ProtocolError: `busy`, if nothing new can be accepted now.
         """
         if self._draining:
-            raise ProtocolError("busy", "the server is shutting down")
+            raise ProtocolError("busy", "the server is shutting down; try again in a few seconds")
         if self.speech is None:
-            raise ProtocolError("busy", "the model is being loaded")
+            raise ProtocolError("busy", "the model is being loaded; try again in a few seconds")
         if self._open >= self._settings.max_sessions:
-            raise ProtocolError("busy", f"{self._open} sessions are open, no more are taken")
+            raise ProtocolError(
+                "busy",
+                f"{self._open} sessions are open, no more are taken until one closes; "
+                "try again later",
+            )
         return self.speech
 
     async def _ping(self, request: Request) -> Response:
@@ -140,14 +145,14 @@ class SpeechApp:
             wanted = SpeechRequest.of(message, self._voices, self._settings)
             utterance = Utterance(wanted, Listener(), time.monotonic())
             spoken = self._spoken(utterance, speech)
-            # With the first audio in hand, all that can be wrong with the text is known.
+            # Once the first audio is there, nothing in the text can cause an error any more.
             first = await anext(spoken)
         except ProtocolError as error:
             return _answer(error)
         except ClientDisconnect:
-            return Response(status_code=400)  # nobody is left to read it
+            return Response(status_code=400)  # The client has gone and will not read it.
         except Exception:
-            # The client learns that it failed, the log learns why.
+            # The client learns only that the request failed. The log has the cause.
             logger.exception("batch request failed")
             return _answer(INTERNAL)
         finally:
@@ -159,7 +164,7 @@ class SpeechApp:
         )
 
     async def _spoken(self, utterance: Utterance, speech: Speech) -> AsyncGenerator[bytes]:
-        """The PCM of an utterance of the batch route, from its admission to its end."""
+        """Admit an utterance of the batch route, speak it and yield its PCM."""
         if not self.admission.accept(utterance):
             raise ProtocolError("busy", BUSY)
         utterance.begin(time.monotonic())
@@ -199,7 +204,7 @@ async def _body(request: Request) -> bytes:
     async for received in request.stream():
         body += received
         if len(body) > MAX_BODY_BYTES:
-            raise ProtocolError("too_long", f"the body has more than {MAX_BODY_BYTES} bytes")
+            raise ProtocolError("too_long", f"the body is longer than {MAX_BODY_BYTES} bytes")
     return bytes(body)
 
 

@@ -1,6 +1,6 @@
-"""The audio formats of the protocol, and 24 kHz mono audio in them.
+"""The protocol's audio formats and their encoding of 24 kHz mono audio.
 
-A new format is a name in `SessionFormat` or `BatchFormat` and an entry in `CODECS`.
+To add a format, add its name to `SessionFormat` or `BatchFormat`, and an entry to `CODECS`.
 """
 
 import struct
@@ -13,9 +13,9 @@ import numpy as np
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples
 
 SessionFormat = Literal["pcm"]
-"""What a session's binary frames may hold."""
+"""Formats of a session's binary frames."""
 BatchFormat = Literal["wav", "pcm"]
-"""What the body of a batch response may be."""
+"""Formats of the body of a batch response."""
 
 BYTES_PER_SAMPLE = 2
 MAX_FRAME_BYTES = 16 * 1024
@@ -23,11 +23,11 @@ MAX_FRAME_BYTES = 16 * 1024
 
 @dataclass(frozen=True)
 class Codec:
-    """How a response is announced, and what it begins with.
+    """The media type and the header of a batch response.
 
     Attributes:
-        media_type: of a batch response.
-        header: the bytes before the first audio.
+        media_type: The value of `Content-Type`.
+        header: The bytes before the first audio.
     """
 
     media_type: str
@@ -35,26 +35,26 @@ class Codec:
 
 
 def to_pcm(samples: Samples) -> bytes:
-    """Float audio in -1…1 as signed 16-bit little-endian samples; louder samples are clipped."""
+    """Convert float audio in -1…1 to signed 16-bit little-endian samples, clipping louder ones."""
     return (np.clip(samples, -1.0, 1.0) * 32767).astype("<i2").tobytes()
 
 
 def frames(pcm: bytes, max_frame_bytes: int = MAX_FRAME_BYTES) -> Iterator[bytes]:
-    """Cut `pcm` into frames of whole samples, none longer than `max_frame_bytes` (even)."""
+    """Divide `pcm` into frames of at most `max_frame_bytes`, which must be even."""
     for start in range(0, len(pcm), max_frame_bytes):
         yield pcm[start : start + max_frame_bytes]
 
 
 def duration_s(pcm_bytes: int) -> float:
-    """The seconds of speech in `pcm_bytes` bytes of PCM."""
+    """Return the duration, in seconds, of `pcm_bytes` bytes of PCM."""
     return pcm_bytes / BYTES_PER_SAMPLE / SAMPLE_RATE_HZ
 
 
 def wav_header() -> bytes:
-    """The 44-byte header of a mono 16-bit WAV stream whose length is not known yet.
+    """Return the 44-byte header of a mono 16-bit WAV stream whose length is not known yet.
 
-    Both size fields are 0xFFFFFFFF, the convention for streams: players and Python's `wave` read
-    to the end of the data.
+    Both size fields are 0xFFFFFFFF, the convention for streams. Players and Python's `wave` then
+    read to the end of the data.
     """
     unknown = 0xFFFFFFFF
     return struct.pack(
@@ -77,8 +77,8 @@ def wav_header() -> bytes:
 
 CODECS: dict[BatchFormat, Codec] = {
     "wav": Codec("audio/wav", wav_header()),
-    # There is no registered type for little-endian PCM (audio/L16 is big-endian, RFC 2586); this
-    # is what OpenAI calls it.
+    # No media type is registered for little-endian PCM (audio/L16 is big-endian, RFC 2586). OpenAI
+    # uses this one.
     "pcm": Codec(f"audio/pcm;rate={SAMPLE_RATE_HZ};channels=1"),
 }
-"""Every format by its name."""
+"""Every format, by name."""

@@ -1,4 +1,4 @@
-"""One WebSocket connection: the thin, asynchronous side of a `Session`."""
+"""One WebSocket connection: the asynchronous input and output of a `Session`."""
 
 import asyncio
 import logging
@@ -19,14 +19,14 @@ logger = logging.getLogger(__name__)
 
 
 class Connection:
-    """Reads, synthesizes and writes at the same time, until the peer or the session is gone.
+    """Reads, synthesizes and writes concurrently until the peer leaves or the session ends.
 
     Args:
-        websocket: Accepted already.
-        session: Decides what is to be done; nobody else may use it.
+        websocket: The accepted WebSocket.
+        session: Decides what is to be done. It must not be used elsewhere.
         speech: Shared with the other connections.
-        peer_timeout_s: How long one frame may wait for a peer that does not read, in seconds.
-        record: Called with each utterance at its end.
+        peer_timeout_s: How long a peer that does not read may hold up one frame, in seconds.
+        record: Called with each utterance when it has ended.
     """
 
     def __init__(
@@ -42,14 +42,14 @@ class Connection:
         self._speech = speech
         self._peer_timeout_s = peer_timeout_s
         self._record = record
-        # Each wakes one task, after anything that may concern it.
+        # Each event wakes one task after a change that may concern it.
         self._to_speak = asyncio.Event()
         self._to_write = asyncio.Event()
         self._written = asyncio.Event()
         self._speaking: tuple[Utterance, asyncio.Task[None]] | None = None
 
     async def run(self) -> None:
-        """Serve the connection to its end; leaves no task and no work behind."""
+        """Serve the connection to its end. No task and no work is left running."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 reader = tasks.create_task(self._read())
@@ -65,7 +65,7 @@ class Connection:
             self._session.connection_lost()
 
     def shut_down(self, deadline_s: float) -> None:
-        """Announce that the server stops in `deadline_s` seconds."""
+        """Announce to the client that the server stops in `deadline_s` seconds."""
         self._session.shut_down(time.monotonic(), deadline_s)
         self._session_changed()
 
@@ -80,7 +80,7 @@ class Connection:
             message = await self._websocket.receive()
             if message["type"] == "websocket.disconnect":
                 return
-            # An empty text frame is legal, so compare with None.
+            # An empty text frame is legal, so compare with None instead of testing for truth.
             frame = message.get("text")
             if frame is None:
                 frame = message["bytes"]
@@ -97,7 +97,7 @@ class Connection:
             if utterance is None:
                 await self._to_speak.wait()
                 continue
-            # A task of its own, so that cancelling the utterance can cancel the work on it.
+            # The work is a task of its own, so that cancelling the utterance can cancel it.
             work = tasks.create_task(self._synthesize(utterance))
             self._speaking = (utterance, work)
             try:
@@ -119,8 +119,8 @@ class Connection:
         except ProtocolError as error:
             self._session.fail(utterance, error)
         except Exception:
-            # Whatever goes wrong in one request must not end the session: the client learns that
-            # it failed, the log learns why.
+            # A fault in one request must not end the session. The client learns only that the
+            # request failed. The log has the cause.
             logger.exception("request %s failed", utterance.request.request_id)
             self._session.fail(utterance, INTERNAL)
         self._record(utterance)
@@ -144,11 +144,13 @@ class Connection:
                     else:
                         await self._websocket.send_bytes(frame)
             except TimeoutError:
-                logger.warning("a peer took no frame for %s s, dropped", self._peer_timeout_s)
+                logger.warning(
+                    "dropped a peer that did not read a frame for %s s", self._peer_timeout_s
+                )
                 return
             except (WebSocketDisconnect, RuntimeError):
-                # RuntimeError: uvicorn has closed the connection itself, after a frame it could
-                # not take or a ping that was not answered.
+                # RuntimeError: uvicorn itself has closed the connection, after a frame that it
+                # refused or a ping that was not answered.
                 return
             self._written.set()
 

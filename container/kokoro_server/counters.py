@@ -1,11 +1,11 @@
-"""Counters of one server process, as `GET /stats` shows them."""
+"""Counters of one server process, as `GET /stats` returns them."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class Counters:
-    """What has happened since the start. Streams are WebSocket sessions; requests are speaks."""
+    """Counts since the start. A stream is a WebSocket session; a request is a `speak` message."""
 
     streams_opened: int = 0
     streams_open: int = 0

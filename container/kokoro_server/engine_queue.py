@@ -1,4 +1,4 @@
-"""The engine's one thread, and asyncio's side of the schedule for it."""
+"""Runs scheduled work on the engine's thread, on behalf of asyncio callers."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from kokoro_voice.onnx_model import Cancellation
 
 
 class Work:
-    """Some work on an utterance, and its caller's wait for the result."""
+    """One unit of work on an utterance, and the future of its result."""
 
     def __init__(self, utterance: Utterance, function: Callable[[Cancellation], Any]) -> None:
         self.utterance = utterance
@@ -22,7 +22,7 @@ class Work:
         self._function = function
 
     def run(self) -> Any:
-        """Do the work, on the engine's thread."""
+        """Do the work. Called on the engine's thread."""
         began_s = time.monotonic()
         try:
             return self._function(self.cancellation)
@@ -31,12 +31,12 @@ class Work:
 
 
 class EngineQueue:
-    """Does the work of all sessions on one thread, one item at a time, in a `Scheduler`'s order.
+    """Does the work of all sessions on one thread, one unit at a time, in a `Scheduler`'s order.
 
-    Nothing but the work itself happens on that thread; the rest belongs to the event loop.
+    Only the work itself runs on that thread. Everything else runs on the event loop.
 
     Args:
-        scheduler: Decides which work is next; nobody else may use it.
+        scheduler: Decides which work is next. It must not be used elsewhere.
     """
 
     def __init__(self, scheduler: Scheduler[Work]) -> None:
@@ -48,19 +48,19 @@ class EngineQueue:
     async def run[Result](
         self, utterance: Utterance, function: Callable[[Cancellation], Result]
     ) -> Result:
-        """Call `function` when it is the listener's turn; the time it takes goes into the tally.
+        """Call `function` when the scheduler selects it, and add its duration to the tally.
 
-        Cancelling the caller withdraws work that waits and stops work that runs.
+        Cancelling the caller withdraws waiting work and stops running work.
 
         Args:
             utterance: The utterance that the work is for.
-            function: Called on the engine's thread; ends soon after it is cancelled.
+            function: Called on the engine's thread. It must end soon after it is cancelled.
 
         Returns:
-            What `function` returns.
+            The result of `function`.
 
         Raises:
-            Exception: What `function` raises.
+            Exception: Any exception that `function` raises.
             RuntimeError: The queue is closed.
         """
         if self._closed:
@@ -77,11 +77,11 @@ class EngineQueue:
         return result
 
     def is_contended(self, utterance: Utterance) -> bool:
-        """Whether work for other listeners waits, which long work on `utterance` would delay."""
+        """Whether work for other listeners is waiting, which long work on this would delay."""
         return self._scheduler.is_contended(utterance)
 
     async def close(self) -> None:
-        """Drop what waits, stop what runs and wait for its end; their callers are cancelled."""
+        """Cancel all callers, drop waiting work, stop running work and wait for its end."""
         self._closed = True
         while (work := self._scheduler.next()) is not None:
             work.result.cancel()
@@ -109,8 +109,8 @@ class EngineQueue:
                 work.result.set_result(done.result())
             else:
                 work.result.set_exception(error)
-        # The caller wakes before this, and may submit what follows: the next window of a sentence
-        # must not find that a less urgent one was picked in the meantime.
+        # Start the next work only after the caller has resumed. It may submit the next window of
+        # the sentence, which can be more urgent than all that is waiting now.
         asyncio.get_running_loop().call_soon(self._next)
 
     def _next(self) -> None:

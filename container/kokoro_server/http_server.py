@@ -1,4 +1,4 @@
-"""uvicorn, set up for speech."""
+"""uvicorn, configured for speech."""
 
 import socket
 from collections.abc import Generator
@@ -11,24 +11,24 @@ from kokoro_server.app import MAX_BODY_BYTES
 from kokoro_server.settings import Settings
 
 SEND_BUFFER_BYTES = 256 * 1024
-"""About 5 s of audio. Without a limit the kernel would take minutes of it for a slow reader."""
+"""About 5 s of audio. Otherwise the kernel would buffer minutes of audio for a slow reader."""
 PING_INTERVAL_S = 20.0
 
 
 class HttpServer(uvicorn.Server):
-    """uvicorn without its signal handlers: sessions end before sockets are closed."""
+    """uvicorn without its signal handlers, so that sessions can end before sockets are closed."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Leave SIGINT and SIGTERM to whoever runs the server."""
+        """Leave SIGINT and SIGTERM to the caller."""
         yield
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes any free one.
+    """Return a listening socket. Port 0 chooses a free one.
 
     Raises:
-        OSError: the address cannot be used.
+        OSError: The address cannot be used.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=256)
@@ -37,12 +37,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def make_http_server(asgi: ASGIApp, settings: Settings) -> HttpServer:
-    """A server for `asgi`; run it with `await server.serve(sockets=[listener])`."""
+    """Return a server for `asgi`. Run it with `await server.serve(sockets=[listener])`."""
     config = uvicorn.Config(
         asgi,
         ws="websockets-sansio",
         ws_max_size=MAX_BODY_BYTES,
-        ws_per_message_deflate=False,  # audio does not get smaller
+        ws_per_message_deflate=False,  # Compression does not make audio smaller.
         ws_ping_interval=PING_INTERVAL_S,
         ws_ping_timeout=settings.peer_timeout_s,
         timeout_graceful_shutdown=1,

@@ -1,7 +1,8 @@
 """Speech protocol 1 on the wire: what a client may send and what the server answers.
 
-Control is JSON in text frames, audio is 16-bit little-endian PCM in binary frames. Inbound control
-is accepted in either frame type, because SageMaker delivers a part without `DataType` as binary.
+Control messages are JSON in text frames; audio is 16-bit little-endian PCM in binary frames. A
+client's control messages are accepted in either frame type, because SageMaker delivers a payload
+part without `DataType` as binary.
 """
 
 from typing import Any, Literal
@@ -18,7 +19,7 @@ from kokoro_voice.voices import Voice, Voices
 MAX_REQUEST_ID_CHARS = 128
 
 Granularity = Literal["window", "sentence"]
-"""What audio is synthesized and sent in: windows inside a sentence, or sentences."""
+"""The unit in which audio is synthesized and sent: windows inside a sentence, or sentences."""
 
 ErrorCode = Literal[
     "invalid", "unknown_voice", "too_long", "unreadable", "busy", "stale", "internal"
@@ -26,12 +27,12 @@ ErrorCode = Literal[
 
 
 class ProtocolError(Exception):
-    """A request is refused.
+    """A request that is refused.
 
     Args:
         code: One of the protocol's error codes.
-        message: What is wrong, with the field, the value and what is accepted.
-        request_id: The id the client gave, where one could be read.
+        message: The problem, with the field, its value and what is accepted.
+        request_id: The client's id of the request, if it could be read.
     """
 
     def __init__(self, code: ErrorCode, message: str, request_id: str | None = None) -> None:
@@ -41,24 +42,26 @@ class ProtocolError(Exception):
         self.request_id = request_id
 
 
-INTERNAL = ProtocolError("internal", "the speech could not be made")
-"""What a client learns of a fault of the server; the log has the rest."""
+INTERNAL = ProtocolError("internal", "the speech could not be synthesized; see the server's log")
+"""The answer to a client after a fault of the server. The cause is in the log only."""
 
 
 class _Inbound(BaseModel):
-    # A field's description is also what an error message says is accepted.
+    # Error messages quote a field's description to say what is accepted.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class _SpeechFields(_Inbound):
-    text: str = Field(description="a string with something to say")
+    text: str = Field(description="a string that is not blank")
     request_id: str | None = Field(
         None,
         min_length=1,
         max_length=MAX_REQUEST_ID_CHARS,
         description=f"a string of 1 to {MAX_REQUEST_ID_CHARS} characters",
     )
-    voice: str | None = Field(None, description="the name of a voice")
+    voice: str | None = Field(
+        None, description="the name of a voice or a mix such as af_bella(2)+af_sky(1)"
+    )
     speed: float = Field(1.0, ge=0.5, le=2.0, description="a number from 0.5 to 2")
     sample_rate: Literal[24_000] = Field(24_000, description="24000")
     granularity: Granularity | None = Field(None, description='"window" or "sentence"')
@@ -72,42 +75,42 @@ class _SpeechFields(_Inbound):
 
 
 class Speak(_SpeechFields):
-    """Say `text`.
+    """Speak `text`.
 
-    Without a `request_id` the session generates one; without a `voice` or a `granularity`, the
-    default is used. With `timestamps`, each word's times are sent.
+    Without a `request_id` the session generates one. Without a `voice` or a `granularity` the
+    default applies. With `timestamps`, the times of the words are sent.
     """
 
     type: Literal["speak"] = "speak"
     timestamps: bool = Field(False, description="true or false")
     format: SessionFormat = Field("pcm", description='"pcm"')
-    request_timestamp: float | None = Field(None, description="a number, Unix seconds")
+    request_timestamp: float | None = Field(None, description="a number of Unix seconds")
 
 
 class Cancel(_Inbound):
-    """Stop and drop one request, or all of them without a `request_id`."""
+    """Cancel one request, or all of them without a `request_id`."""
 
     type: Literal["cancel"]
     request_id: str | None = Field(None, description="a string")
 
 
 class Close(_Inbound):
-    """Drop what is left and close the session."""
+    """Cancel all requests and close the session."""
 
     type: Literal["close"]
 
 
 class BatchRequest(_SpeechFields):
-    """The body of `POST /invocations`: a speak's fields, and what OpenAI's clients send.
+    """The body of `POST /invocations`: the fields of `speak`, and those that OpenAI's clients send.
 
-    `model` is always sent by OpenAI's clients; there is one model here, so it is not looked at.
+    OpenAI's clients always send `model`. It is ignored, because there is only one model.
     """
 
     format: BatchFormat = Field("wav", description='"wav" or "pcm"')
     timestamps: Literal[False] = Field(
-        False, description="false: only a session has a place for them"
+        False, description="false; word times are sent in WebSocket sessions only"
     )
-    transport: Literal["http"] = Field("http", description='"http", a streamed body')
+    transport: Literal["http"] = Field("http", description='"http"; the body is streamed')
     model: str | None = Field(None, description="a string")
 
 
@@ -120,10 +123,10 @@ _OPENAI_NAMES = {"input": "text", "response_format": "format"}
 
 
 def decode(frame: str | bytes) -> Speak | Cancel | Close:
-    """One frame's message.
+    """Decode one frame.
 
     Raises:
-        ProtocolError: `invalid`, with the field, its value and what is accepted.
+        ProtocolError: `invalid`, naming the field, its value and what is accepted.
     """
     fields = _json_object(frame)
     kind = fields.get("type", "speak" if "text" in fields else None)
@@ -131,31 +134,31 @@ def decode(frame: str | bytes) -> Speak | Cancel | Close:
         raise _invalid(fields, "a message needs a type (speak, cancel or close) or a text")
     model = _CLIENT_MESSAGES.get(kind) if isinstance(kind, str) else None
     if model is None:
-        raise _invalid(fields, f"type: {_shown(kind)} is not accepted, give speak, cancel or close")
+        raise _invalid(fields, f"type: {_shown(kind)} is not accepted; give speak, cancel or close")
     return _validated(model, fields)
 
 
 def decode_batch(body: bytes) -> BatchRequest:
-    """The body of `POST /invocations`; OpenAI's `input` and `response_format` are aliases.
+    """Decode the body of `POST /invocations`. It may use OpenAI's `input` and `response_format`.
 
     Raises:
-        ProtocolError: `invalid`, with the field, its value and what is accepted.
+        ProtocolError: `invalid`, naming the field, its value and what is accepted.
     """
     fields = _json_object(body)
     for alias, name in _OPENAI_NAMES.items():
         if alias in fields:
             if name in fields:
-                raise _invalid(fields, f"{alias}: another name for {name}, give one of them")
+                raise _invalid(fields, f"{alias}: an alias of {name}; give only one of them")
             fields[name] = fields.pop(alias)
     return _validated(BatchRequest, fields)
 
 
 def resolve_voice(voices: Voices, name: str | None) -> Voice:
-    """The voice, or mix, of that name; the default's without one.
+    """Return the voice, or mix, called `name`; the default if it is None.
 
     Raises:
-        ProtocolError: `unknown_voice`, the message lists the voices; or `invalid`, a mix that
-            cannot be spoken.
+        ProtocolError: `unknown_voice`, with a list of the voices; or `invalid`, if the mix is not
+            possible.
     """
     try:
         return voices.resolve(name)
@@ -166,13 +169,13 @@ def resolve_voice(voices: Voices, name: str | None) -> Voice:
 
 
 def _json_object(data: str | bytes) -> dict[str, Any]:
-    # jiter rather than json: bounded nesting, no NaN, no lone surrogates.
+    # Unlike json, jiter limits the nesting and refuses NaN and lone surrogates.
     try:
         value = pydantic_core.from_json(data, allow_inf_nan=False)
     except ValueError as error:
-        raise ProtocolError("invalid", f"not JSON: {error}") from None
+        raise ProtocolError("invalid", f"not valid JSON: {error}; send a JSON object") from None
     if not isinstance(value, dict):
-        raise ProtocolError("invalid", "not a JSON object")
+        raise ProtocolError("invalid", "not a JSON object; send an object with a text or a type")
     return value
 
 
@@ -184,11 +187,11 @@ def _validated[Message: _Inbound](model: type[Message], fields: dict[str, Any]) 
     name = str(first["loc"][0])
     if first["type"] == "extra_forbidden":
         known = ", ".join(model.model_fields)
-        raise _invalid(fields, f"{_shown(name)}: unknown key, the keys are {known}")
+        raise _invalid(fields, f"{_shown(name)}: unknown key; the keys are {known}")
     accepted = model.model_fields[name].description
     if first["type"] == "missing":
-        raise _invalid(fields, f"{name}: missing, give {accepted}")
-    raise _invalid(fields, f"{name}: {_shown(first['input'])} is not accepted, give {accepted}")
+        raise _invalid(fields, f"{name}: missing; give {accepted}")
+    raise _invalid(fields, f"{name}: {_shown(first['input'])} is not accepted; give {accepted}")
 
 
 def _invalid(fields: dict[str, Any], message: str) -> ProtocolError:
@@ -199,7 +202,7 @@ def _invalid(fields: dict[str, Any], message: str) -> ProtocolError:
 
 
 def _shown(value: object) -> str:
-    """`value` as it may stand in a message: never longer than a line."""
+    """Format `value` for a message, in at most 58 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "…"
 
@@ -208,12 +211,12 @@ class _Outbound(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     def encode(self) -> str:
-        """The event as one text frame: compact JSON, keys in the order of the fields."""
+        """Return the event as one text frame: compact JSON, keys in the order of the fields."""
         return self.model_dump_json()
 
 
 class SynthesisStart(_Outbound):
-    """The audio of a request follows."""
+    """Announces that the audio of a request follows."""
 
     type: Literal["synthesis_start"] = "synthesis_start"
     request_id: str
@@ -224,13 +227,13 @@ class SynthesisStart(_Outbound):
 
 
 def word_in_request(word: WordTime, begin_s: float) -> WordTime:
-    """The word's times in its request's audio, in which its sentence begins at `begin_s`."""
+    """Shift a word's times to its request's audio, in which its sentence starts at `begin_s`."""
     start_s, end_s = (round(begin_s + time_s, 3) for time_s in (word.start_s, word.end_s))
     return WordTime(word.text, start_s, end_s)
 
 
 class Timing(_Outbound):
-    """The words in the audio that follows, up to the next `Timing` of the request."""
+    """The words in the audio that follows, up to the request's next `Timing`."""
 
     type: Literal["timing"] = "timing"
     request_id: str
@@ -238,10 +241,10 @@ class Timing(_Outbound):
 
 
 class SynthesisComplete(_Outbound):
-    """All audio of a request is sent.
+    """All audio of a request has been sent.
 
-    `elapsed_s`, `queued_s` and `first_audio_s` count from the arrival of the request: to this
-    event, to the beginning of work on it and to its first audio frame.
+    `elapsed_s`, `queued_s` and `first_audio_s` count from the arrival of the request: until this
+    event, until work on it began, and until its first audio frame.
     """
 
     type: Literal["synthesis_complete"] = "synthesis_complete"
@@ -253,7 +256,7 @@ class SynthesisComplete(_Outbound):
 
 
 class Cancelled(_Outbound):
-    """A request was dropped after `sent_duration_s` of its audio."""
+    """A request was cancelled after `sent_duration_s` seconds of its audio had been sent."""
 
     type: Literal["cancelled"] = "cancelled"
     request_id: str
@@ -261,7 +264,7 @@ class Cancelled(_Outbound):
 
 
 class Error(_Outbound):
-    """A message was refused or a request failed; the session goes on."""
+    """A message was refused, or a request failed. The session continues."""
 
     type: Literal["error"] = "error"
     request_id: str | None
@@ -270,7 +273,7 @@ class Error(_Outbound):
 
 
 class GoingAway(_Outbound):
-    """The session ends in `deadline_s`: finish, or move to another one."""
+    """The session ends in `deadline_s` seconds. The client should finish or open another one."""
 
     type: Literal["going_away"] = "going_away"
     reason: Literal["idle", "session_limit", "shutdown"]

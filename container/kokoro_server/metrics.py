@@ -1,7 +1,8 @@
-"""How the synthesis of each utterance went, as CloudWatch metrics.
+"""Metrics of each utterance's synthesis, for CloudWatch.
 
-Written to standard output in CloudWatch's embedded metric format: CloudWatch makes metrics of the
-log lines that SageMaker passes on, so the container needs no network and no credentials.
+They are written to standard output in CloudWatch's embedded metric format. CloudWatch extracts the
+metrics from the log lines that SageMaker forwards, so the container needs neither network access
+nor credentials.
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 """
 
@@ -16,13 +17,13 @@ from kokoro_server.utterance import Utterance, UtteranceState
 logger = logging.getLogger(__name__)
 
 Record = Callable[[Utterance], None]
-"""Records how an utterance went, at its end."""
+"""Records the metrics of an utterance that has ended."""
 
 
 def recorder(settings: Settings) -> Record:
-    """Return what prints a line for each utterance, or does nothing if no namespace is set.
+    """Return a function that prints one line for each utterance; nothing without a namespace.
 
-    Nothing is recorded of an utterance that was cancelled: half of one says little about the rest.
+    Cancelled utterances are not recorded, because a fraction of one says little about the rest.
     """
     namespace, endpoint_name = settings.metrics_namespace, settings.endpoint_name
 
@@ -33,28 +34,29 @@ def recorder(settings: Settings) -> Record:
             line = metric_line(utterance, namespace, endpoint_name, time.time())
             try:
                 print(line, flush=True)
-            except OSError as error:  # speech goes on where nobody reads the metrics
-                logger.error("a metric line is lost: %s", error)
+            except OSError as error:  # Synthesis continues even if nobody reads the metrics.
+                logger.error("a metrics line could not be written: %s", error)
 
     return record
 
 
 def metric_line(utterance: Utterance, namespace: str, endpoint_name: str, unix_s: float) -> str:
-    """Describe an utterance that has ended in the embedded metric format, one line of JSON.
+    """Describe an ended utterance in the embedded metric format, as one line of JSON.
 
-    `Errors` counts faults of the server; an utterance that could not be spoken for its text's sake
-    is none. `FirstAudio` is the time from the utterance's turn to its first audio: its turn comes
-    when it arrives, or when all audio of the request before it in the session has been synthesized,
-    because clients may send many at once. `RealTimeFactor` is engine time by duration of audio;
-    waiting for the engine, which other sessions use too, is in `FirstAudio` only.
+    `Errors` counts faults of the server; a text that cannot be spoken is not one. `FirstAudio` is
+    the time from the utterance's turn to its first audio. Clients may send many requests at once,
+    so the turn begins when the request arrives or, if that is later, when all audio of the
+    session's previous request has been synthesized. `RealTimeFactor` is engine time divided by the
+    duration of the audio. Waiting for the engine, which other sessions use too, counts in
+    `FirstAudio` only.
 
     Args:
         utterance: An utterance that is complete or has failed.
-        namespace: The metrics' namespace in CloudWatch.
-        endpoint_name: The value of their one dimension, `Endpoint`.
+        namespace: The CloudWatch namespace of the metrics.
+        endpoint_name: The value of their only dimension, `Endpoint`.
         unix_s: The time of day.
     """
-    # An error of 0 tells CloudWatch that all is well; without data an alarm knows nothing.
+    # Write 0 errors explicitly: an alarm without data cannot tell that all is well.
     error, tally = utterance.error, utterance.tally
     metrics: dict[str, tuple[str, float]] = {
         "Requests": ("Count", 1),

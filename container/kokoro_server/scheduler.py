@@ -1,10 +1,10 @@
-"""Whose work the engine does next: that of the listener who would run dry first.
+"""Scheduling of the engine: the listener whose buffer would underrun first is served next.
 
-Pure: time comes in with the calls, on the caller's clock. Work is done in items that are not
-interrupted (the prosody of a sentence, one window of it, or a whole sentence), earliest deadline
-first: that meets every deadline that can be met if items are short (Liu and Layland, "Scheduling
-Algorithms for Multiprogramming in a Hard-Real-Time Environment", 1973). Deadlines do not move on
-while work waits, so whoever is overdue comes before everybody who arrived later.
+This module is pure: the caller passes in the time, on its own clock. A unit of work (the prosody of
+a sentence, one window of it, or a whole sentence) is not interrupted. Units are done earliest
+deadline first. With short units, that meets every deadline that can be met (Liu and Layland,
+"Scheduling Algorithms for Multiprogramming in a Hard-Real-Time Environment", 1973). Deadlines do
+not move while work is waiting, so overdue work precedes all work that arrives later.
 """
 
 import itertools
@@ -14,33 +14,33 @@ from kokoro_server.listener import Listener
 from kokoro_server.utterance import Utterance
 
 RESERVE_S = 2.0
-"""The default reserve. Items have a length, and one that makes sure of the first sound of a
-newcomer must not cost somebody else a gap. Chosen by `bench.scheduling`: with none, who has just
-begun to play is overtaken by whoever comes next, and runs dry; with more, newcomers wait longer
-than they need to."""
+"""The default reserve, in seconds. A unit of work takes time, so a newcomer's first sound could
+cause another listener's underrun. Chosen with `bench.scheduling`. Without a reserve, a listener
+that has just started to play is overtaken by the next newcomer, and underruns. With a longer one,
+newcomers wait longer than necessary."""
 
 
 class Scheduler[Item]:
-    """Items of work that wait for the engine, which does one at a time.
+    """Units of work that wait for the engine, which does one at a time.
 
     Args:
-        reserve_s: How long before a listener runs dry its next work is due, in seconds, for each
-            other listener who waits.
+        reserve_s: Work for a listener that is playing is due this long before its buffer ends, in
+            seconds, for each other listener that is waiting.
     """
 
     def __init__(self, reserve_s: float = RESERVE_S) -> None:
         self._reserve_s = reserve_s
-        # Each listener's work in order, with its places in the order of arrival.
+        # The work of each listener in order, with sequence numbers in order of arrival.
         self._waiting: dict[Listener, deque[tuple[int, Item]]] = {}
         self._places = itertools.count()
 
     def submit(self, utterance: Utterance, work: Item) -> None:
-        """Let `work` on `utterance` wait, after what the same listener waits for already."""
+        """Queue `work` on `utterance` behind other work for the same listener."""
         queue = self._waiting.setdefault(utterance.listener, deque())
         queue.append((next(self._places), work))
 
     def withdraw(self, utterance: Utterance, work: Item) -> None:
-        """Forget `work` on `utterance`, if it still waits."""
+        """Remove `work` on `utterance` from the queue, if it is still there."""
         waiting = self._waiting.get(utterance.listener, ())
         kept = deque(entry for entry in waiting if entry[1] is not work)
         if kept:
@@ -49,7 +49,7 @@ class Scheduler[Item]:
             self._waiting.pop(utterance.listener, None)
 
     def next(self) -> Item | None:
-        """Take the work to do now, or None while nothing waits."""
+        """Remove and return the work to do now, or None if nothing is waiting."""
         if not self._waiting:
             return None
         listener = min(self._waiting, key=self.rank)
@@ -60,10 +60,10 @@ class Scheduler[Item]:
         return work
 
     def rank(self, listener: Listener) -> tuple[float, int]:
-        """The lowest is next: by the time its work is due, then by the arrival of that work."""
+        """Rank by the time at which the work is due, then by its arrival. The lowest is next."""
         reserve_s = self._reserve_s * (len(self._waiting) - 1) if listener.plays else 0.0
         return listener.deadline_s - reserve_s, self._waiting[listener][0][0]
 
     def is_contended(self, utterance: Utterance) -> bool:
-        """Whether work for other listeners than that of `utterance` waits."""
+        """Whether work is waiting for listeners other than that of `utterance`."""
         return any(listener is not utterance.listener for listener in self._waiting)

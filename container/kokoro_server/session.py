@@ -1,9 +1,10 @@
-"""One speech session as a state machine: frames in, frames out, no sockets, clocks or threads.
+"""One speech session as a state machine, without sockets, clocks or threads.
 
 The caller passes in what arrives (`receive`), what is synthesized (`add_chunk`, `complete`, `fail`)
-and the time; it asks what to speak next (`next_utterance`) and what to write next (`next_frame`).
-Requests are answered in order and their frames never interleave, because only those of the oldest
-request are handed out. Refusals and cancellations overtake: they belong to a request, not to audio.
+and the time. It asks for the next utterance to speak (`next_utterance`) and the next frame to write
+(`next_frame`). Requests are answered in order and their frames never interleave, because only the
+frames of the oldest request are handed out. Refusals and cancellations are sent at once, ahead of
+any audio.
 """
 
 from collections import deque
@@ -36,23 +37,23 @@ CLOSE_NORMAL = 1000
 CLOSE_GOING_AWAY = 1001
 MAX_WAITING_EVENTS = 64
 QUIET_S = 2.0
-"""After a shutdown was announced, a session in which nothing happens for so long is closed."""
+"""After a shutdown was announced, a session without activity for this long is closed."""
 
 
 @dataclass
 class _Answer:
-    """What is sent for one utterance, from `synthesis_start` to its last event."""
+    """The answer to one utterance, from `synthesis_start` to its last event."""
 
     utterance: Utterance
     frames: deque[bytes | Timing] = field(default_factory=deque)
-    """What waits for the writer."""
+    """Frames that wait for the writer."""
     started_s: float | None = None
-    """When `synthesis_start` was handed to the writer."""
+    """When `synthesis_start` was passed to the writer."""
     sent_bytes: int = 0
 
     @property
     def sent_duration_s(self) -> float:
-        """Seconds of its audio that were handed to the writer."""
+        """Seconds of its audio that were passed to the writer."""
         return round(codecs.duration_s(self.sent_bytes), 4)
 
 
@@ -60,9 +61,9 @@ class Session:
     """The state of one WebSocket connection.
 
     Args:
-        settings: Limits and times.
-        voices: What `voice` may be.
-        counters: Where accepted, completed, cancelled, failed and refused requests are counted.
+        settings: The server's settings.
+        voices: The voices that are served.
+        counters: Counters of accepted, completed, cancelled, failed and refused requests.
         admission: Shared with the other sessions.
         now_s: The time the session opened, on the clock of every later `now_s`.
     """
@@ -76,7 +77,7 @@ class Session:
         now_s: float,
     ) -> None:
         self.close_code: int | None = None
-        """Set when the session is over: close with it once `next_frame` has nothing more."""
+        """Set when the session is over. Close with it once `next_frame` returns None."""
         self._settings = settings
         self._voices = voices
         self._counters = counters
@@ -84,7 +85,7 @@ class Session:
         self._listener = Listener()
         self._opened_s = now_s
         self._active_s = now_s
-        # Of each accepted utterance, in order, until its last event is handed out.
+        # The answers to accepted utterances, in order, until their last event is handed out.
         self._answers: dict[Utterance, _Answer] = {}
         self._events: deque[ServerMessage] = deque()
         self._buffered_bytes = 0
@@ -94,21 +95,21 @@ class Session:
 
     @property
     def has_room(self) -> bool:
-        """Whether synthesis may go on: not too much audio waits for a slow reader."""
+        """Whether synthesis may continue: not too much audio is waiting for a slow reader."""
         return codecs.duration_s(self._buffered_bytes) < self._settings.max_buffered_audio_s
 
     @property
     def can_receive(self) -> bool:
-        """Whether to read on: not too many answers wait for a peer that sends and does not read."""
+        """Whether to read more: not too many events are waiting for a peer that does not read."""
         return len(self._events) < MAX_WAITING_EVENTS
 
     def receive(self, frame: str | bytes, now_s: float, unix_s: float) -> None:
-        """Take one frame from the client. What is wrong with it becomes an `error` event.
+        """Process one frame from the client. An invalid frame is answered with an `error` event.
 
         Args:
-            frame: A text frame's text or a binary frame's bytes.
-            now_s: The session's clock.
-            unix_s: The time of day, to which `request_timestamp` is compared.
+            frame: The text of a text frame or the bytes of a binary frame.
+            now_s: The time on the session's clock.
+            unix_s: The time of day, for comparison with `request_timestamp`.
         """
         if self.close_code is not None:
             return
@@ -133,9 +134,9 @@ class Session:
             )
 
     def next_utterance(self, now_s: float) -> Utterance | None:
-        """Begin the utterance to synthesize now, or return None while there is none.
+        """Begin the next utterance and return it, or None if there is none.
 
-        Ask only after the one before has ended.
+        Call this only after the previous utterance has ended.
         """
         for utterance in self._answers:
             if utterance.state is UtteranceState.QUEUED:
@@ -144,9 +145,9 @@ class Session:
         return None
 
     def add_chunk(self, utterance: Utterance, chunk: SpeechChunk) -> None:
-        """Queue audio, after the times of its words if they are asked for.
+        """Queue audio, preceded by the times of its words if the request wants them.
 
-        Nothing happens if the utterance was cancelled.
+        This has no effect if the utterance was cancelled.
         """
         answer = self._answers.get(utterance)
         if answer is None:
@@ -158,19 +159,19 @@ class Session:
         self._buffered_bytes += len(chunk.pcm)
 
     def complete(self, utterance: Utterance) -> None:
-        """End an utterance, all audio of which was added, unless it was cancelled."""
+        """End an utterance whose audio has all been added, unless it was cancelled."""
         if not utterance.ended:
             utterance.complete()
             self._admission.end(utterance)
 
     def fail(self, utterance: Utterance, error: ProtocolError) -> None:
-        """End an utterance, unless it was cancelled: what was added is sent, then the error."""
+        """End an utterance unless it was cancelled. The audio added so far precedes the error."""
         if not utterance.ended:
             utterance.fail(error)
             self._admission.end(utterance)
 
     def next_frame(self, now_s: float) -> str | bytes | None:
-        """Return the next frame to write, text or audio, or None while there is none."""
+        """Return the next frame to write, text or audio, or None if there is none."""
         if self._events:
             return self._events.popleft().encode()
         answer = next(iter(self._answers.values()), None)
@@ -201,7 +202,7 @@ class Session:
             self._announce("shutdown", now_s, deadline_s)
 
     def tick(self, now_s: float) -> None:
-        """Let time pass: announce and carry out the idle close, the session limit, the shutdown."""
+        """Announce or carry out what is due: the idle close, the session limit or a shutdown."""
         if self.close_code is not None:
             return
         quiet_s = 0.0 if self._answers or self._events else now_s - self._active_s
@@ -224,7 +225,7 @@ class Session:
             self._announce("idle", now_s, notice_s)
 
     def connection_lost(self) -> None:
-        """The peer is gone: everything in flight is dropped, nothing more is sent."""
+        """Cancel everything in flight. The peer has gone, so nothing more is sent."""
         self._cancel(None)
         self._events.clear()
 
@@ -246,17 +247,22 @@ class Session:
             if age_s > self._settings.max_request_age_s:
                 raise ProtocolError(
                     "stale",
-                    f"request_timestamp: {age_s:.1f} s ago, "
-                    f"at most {self._settings.max_request_age_s} s are accepted",
+                    f"request_timestamp: the request is {age_s:.1f} s old, at most "
+                    f"{self._settings.max_request_age_s} s are accepted; send it again with the "
+                    "current time",
                 )
         if len(self._answers) >= self._settings.max_queued_requests:
             raise ProtocolError(
-                "busy", f"{len(self._answers)} requests are in flight, no more are taken"
+                "busy",
+                f"{len(self._answers)} requests of this session are in flight; wait until one is "
+                "complete",
             )
         request_id = request.request_id
         in_flight = {utterance.request.request_id for utterance in self._answers}
         if request_id in in_flight:
-            raise ProtocolError("invalid", f"request_id: {request_id!r} is in flight already")
+            raise ProtocolError(
+                "invalid", f"request_id: {request_id!r} is already in flight; give another id"
+            )
         while not request_id or request_id in in_flight:
             self._generated_ids += 1
             request_id = f"r{self._generated_ids}"

@@ -14,7 +14,7 @@ PREFIX = "KOKORO_"
 
 
 class SettingsError(Exception):
-    """A setting is unknown, missing or out of range; the message names it."""
+    """A setting is unknown, missing or out of range. The message names it."""
 
 
 class Settings(BaseModel):
@@ -80,7 +80,9 @@ class Settings(BaseModel):
     @model_validator(mode="after")
     def _metrics_have_a_dimension(self) -> Self:
         if self.metrics_namespace is not None and self.endpoint_name is None:
-            raise ValueError(f"{PREFIX}METRICS_NAMESPACE needs {PREFIX}ENDPOINT_NAME")
+            raise ValueError(
+                f"{PREFIX}METRICS_NAMESPACE is set, so {PREFIX}ENDPOINT_NAME must be set, too"
+            )
         return self
 
     @classmethod
@@ -90,8 +92,8 @@ class Settings(BaseModel):
         """Read the settings from environment variables.
 
         Args:
-            environment: Names and values; those without the prefix are ignored.
-            model_dir: Takes precedence over `KOKORO_MODEL_DIR`.
+            environment: Names and values. Variables without the prefix are ignored.
+            model_dir: Model directory. It takes precedence over `KOKORO_MODEL_DIR`.
 
         Raises:
             SettingsError: A `KOKORO_*` variable is unknown or has a value that is not accepted, or
@@ -113,15 +115,15 @@ class Settings(BaseModel):
 def _describe(error: ValidationError) -> str:
     problems = []
     for item in error.errors(include_url=False):
-        if not item["loc"]:  # of a combination
+        if not item["loc"]:  # An error of several settings together.
             problems.append(item["msg"].removeprefix("Value error, "))
             continue
         name = PREFIX + str(item["loc"][0]).upper()
         if item["type"] == "extra_forbidden":
             known = ", ".join(PREFIX + field.upper() for field in Settings.model_fields)
-            problems.append(f"{name}: unknown setting; known are {known}")
+            problems.append(f"{name}: unknown setting; the settings are {known}")
         elif item["type"] == "missing":
-            problems.append(f"{name}: not set, and it has no default")
+            problems.append(f"{name}: not set; it is required and has no default")
         else:
             problems.append(f"{name}: {item['input']!r} is not accepted: {item['msg']}")
     return "; ".join(problems)

@@ -1,8 +1,8 @@
-"""Utterances to audio without ever blocking the event loop.
+"""Synthesis of utterances without blocking the event loop.
 
-Pronunciation and the engine each have one thread. An utterance has at most one segment of text
-(about a sentence) in either queue, so the utterances of all sessions take turns, however long each
-of them is: at the engine, the listener who would run dry first is next.
+Pronunciation and the engine have one thread each. An utterance has at most one segment of text
+(about a sentence) in either queue, so the utterances of all sessions take turns however long they
+are. The engine serves the listener whose buffer would underrun first.
 """
 
 import asyncio
@@ -31,8 +31,8 @@ class Speech:
     """Speaks the utterances of all sessions.
 
     Args:
-        synthesizer: The loaded model; nobody else may use it.
-        queue: Does the engine's work; closed with this object.
+        synthesizer: The loaded model. It must not be used elsewhere.
+        queue: Does the engine's work. It is closed together with this object.
     """
 
     def __init__(self, synthesizer: Synthesizer, queue: EngineQueue) -> None:
@@ -42,20 +42,20 @@ class Speech:
         self._frame_work_s = Ratio()
 
     async def warm_up(self, voice: Voice, granularity: Granularity) -> Utterance:
-        """Speak, so that the first request does not wait for what is done only once.
+        """Speak a sentence, so that the first request does not wait for one-time initialisation.
 
         Args:
-            voice: The voice that most requests ask for.
-            granularity: What most requests ask for.
+            voice: The voice of most requests.
+            granularity: The granularity of most requests.
 
         Returns:
-            A sentence that was spoken at that granularity, and what it cost.
+            The utterance of one sentence at that granularity, with its cost.
 
         Raises:
             ModelError: The voice's file is damaged.
         """
-        # Short sentences are decoded whole, so both ways are needed. The first of everything takes
-        # longer: the last time is what it costs.
+        # Both granularities are warmed up, because short sentences are always decoded whole. The
+        # first run of each takes longer, so the last run measures the cost.
         other: Granularity = "sentence" if granularity == "window" else "window"
         for each in (other, granularity, granularity):
             request = SpeechRequest("warm-up", _WARM_UP_TEXT, voice, granularity=each)
@@ -67,20 +67,20 @@ class Speech:
         return utterance
 
     async def close(self) -> None:
-        """Drop what waits and wait for the end of what runs."""
+        """Drop waiting work, stop running work and wait for its end."""
         await self._queue.close()
         await asyncio.to_thread(self._g2p_thread.shutdown, cancel_futures=True)
 
     async def speak(self, utterance: Utterance) -> AsyncGenerator[SpeechChunk]:
-        """Speak an utterance that has begun; the caller ends it.
+        """Speak an utterance that has begun. The caller has to end it.
 
-        Cancelling the caller withdraws work that waits and stops what runs.
+        Cancelling the caller withdraws waiting work and stops running work.
 
         Yields:
-            Each chunk of its audio as soon as it is decoded; it is in the tally by then.
+            Each chunk of audio as soon as it is decoded. The tally includes it by then.
 
         Raises:
-            ProtocolError: `unreadable`, there is nothing to say in the text.
+            ProtocolError: `unreadable`, if the text contains nothing that can be spoken.
         """
         request = utterance.request
         spoken = False
@@ -97,7 +97,9 @@ class Speech:
                 yield _chunk(utterance, prepared.tail())
                 yield _chunk(utterance, silence(sentence.pause_s / request.speed))
         if not spoken:
-            raise ProtocolError("unreadable", "text: there is nothing in it that can be spoken")
+            raise ProtocolError(
+                "unreadable", "text: it contains nothing that can be spoken; give at least a word"
+            )
 
     async def _prepare(self, utterance: Utterance, sentence: Sentence) -> PreparedSentence:
         request = utterance.request
@@ -116,7 +118,7 @@ class Speech:
     async def _decode_next(
         self, utterance: Utterance, prepared: PreparedSentence
     ) -> AudioChunk | None:
-        """Decode what is next of a sentence, if anything is, and learn how long that takes."""
+        """Decode the next span of a sentence, if any, and measure how long it takes."""
         buffered_s = utterance.listener.buffered_s(time.monotonic())
         span = prepared.decoding.next(buffered_s, self._queue.is_contended(utterance))
         if span is None:
@@ -129,7 +131,7 @@ class Speech:
 
 
 def _chunk(utterance: Utterance, samples: Samples, words: Sequence[WordTime] = ()) -> SpeechChunk:
-    """Hand out audio of `utterance`; the times of `words` are those in a sentence that begins."""
+    """Hand out audio of `utterance`. The times in `words` count from the start of the sentence."""
     start_s = utterance.tally.audio_s
     utterance.add_audio(len(samples) / SAMPLE_RATE_HZ, time.monotonic())
     times = tuple(word_in_request(word, start_s) for word in words)

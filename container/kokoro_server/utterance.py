@@ -1,6 +1,6 @@
-"""One utterance: what is asked for, what it costs, and where it is in its life.
+"""One utterance: its request, its cost and its state.
 
-The same object goes from the session, or the batch route, to the engine's thread and back.
+The same object passes from the session, or the batch route, to the engine's thread and back.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ from kokoro_voice.voices import Voice, Voices
 
 @dataclass(frozen=True)
 class SpeechRequest:
-    """What a client asks to be spoken, checked and with every default filled in."""
+    """A client's request, validated and with all defaults filled in."""
 
     request_id: str
-    """The client's name for it; empty if it gave none and the session has not chosen one."""
+    """The client's id; empty if it gave none and the session has not chosen one."""
     text: str
     voice: Voice
     speed: float = 1.0
@@ -36,21 +36,21 @@ class SpeechRequest:
     def of(
         cls, message: Speak | BatchRequest, voices: Voices, settings: Settings
     ) -> "SpeechRequest":
-        """Check a message against what this server speaks.
+        """Validate a message.
 
         Args:
             message: The client's message.
             voices: The voices that are served.
-            settings: The limit of the text and the default granularity.
+            settings: The limit of the text's length and the default granularity.
 
         Raises:
-            ProtocolError: `too_long`; or `unknown_voice` or `invalid`, for the voice.
+            ProtocolError: `too_long` for the text; `unknown_voice` or `invalid` for the voice.
         """
         if len(message.text) > settings.max_text_chars:
             raise ProtocolError(
                 "too_long",
-                f"text: {len(message.text)} characters, at most {settings.max_text_chars} "
-                "are accepted",
+                f"text: it has {len(message.text)} characters, at most {settings.max_text_chars} "
+                "are accepted; split it into several requests",
             )
         return cls(
             request_id=message.request_id or "",
@@ -63,40 +63,40 @@ class SpeechRequest:
 
     @property
     def chars(self) -> float:
-        """Characters of text at normal speed: at double speed, half as many."""
+        """The number of characters at normal speed; at double speed, half as many."""
         return len(self.text) / self.speed
 
 
 @dataclass(frozen=True)
 class SpeechChunk:
-    """Some of an utterance's audio."""
+    """A chunk of an utterance's audio."""
 
     pcm: bytes
-    """s16le, 24 kHz, mono."""
+    """Audio: s16le, 24 kHz, mono."""
     words: Sequence[WordTime] = ()
-    """The words of the sentence that begins in it, with their times in the utterance's audio."""
+    """If a sentence begins in this chunk: its words, with their times in the utterance's audio."""
 
 
 @dataclass
 class Tally:
-    """What an utterance has cost so far, and what has come of it."""
+    """The cost of an utterance so far, and the audio it has produced."""
 
     engine_s: float = 0.0
-    """Time on the engine's thread, in seconds; waiting for the thread is not in it."""
+    """Time on the engine's thread, in seconds, without the time spent waiting for the thread."""
     audio_s: float = 0.0
     """Audio handed out, in seconds."""
     chunks: int = 0
-    """Chunks in which that audio was handed out."""
+    """The number of chunks of that audio."""
 
 
 class UtteranceState(Enum):
-    """Where the synthesis of an utterance is."""
+    """The state of an utterance's synthesis."""
 
     QUEUED = auto()
-    """Accepted; the utterances before it in the session come first."""
+    """Accepted. Earlier utterances of the session come first."""
     SPEAKING = auto()
     COMPLETE = auto()
-    """All of its audio has been handed out; some may still wait for a slow reader."""
+    """All of its audio has been handed out. Some may still be waiting for a slow reader."""
     FAILED = auto()
     CANCELLED = auto()
 
@@ -112,7 +112,7 @@ _TRANSITIONS = {
 
 
 class TransitionError(Exception):
-    """An utterance cannot go from the state it is in to the one that was asked for."""
+    """An utterance cannot change from its present state to the requested one."""
 
 
 @dataclass(eq=False)
@@ -121,7 +121,7 @@ class Utterance:
 
     Attributes:
         request: What is to be spoken.
-        listener: Who hears it; shared by the utterances of one session.
+        listener: The listener; shared by the utterances of one session.
         received_s: When it arrived.
         began_s: When work on it began.
         first_audio_s: When its first audio was handed out.
@@ -139,17 +139,17 @@ class Utterance:
 
     @property
     def ended(self) -> bool:
-        """Whether no more work is done on it."""
+        """Whether no more work will be done on it."""
         return self.state not in _TRANSITIONS
 
     def begin(self, now_s: float) -> None:
-        """Begin to speak it; its listener waits for it from here on."""
+        """Start to speak. From now on the listener is waiting for this utterance."""
         self._enter(UtteranceState.SPEAKING)
         self.began_s = now_s
         self.listener.await_audio(self.received_s)
 
     def add_audio(self, audio_s: float, now_s: float) -> None:
-        """Take note that a chunk of `audio_s` seconds is handed out."""
+        """Record that a chunk of `audio_s` seconds has been handed out."""
         if self.first_audio_s is None:
             self.first_audio_s = now_s
         self.tally.audio_s += audio_s
@@ -157,19 +157,21 @@ class Utterance:
         self.listener.add_audio(audio_s, now_s)
 
     def complete(self) -> None:
-        """End it: all of its audio has been handed out."""
+        """End it after all of its audio has been handed out."""
         self._enter(UtteranceState.COMPLETE)
 
     def fail(self, error: ProtocolError) -> None:
-        """End it: no more audio can be synthesized."""
+        """End it because no more audio can be synthesized."""
         self._enter(UtteranceState.FAILED)
         self.error = error
 
     def cancel(self) -> None:
-        """End it: nobody wants the rest."""
+        """End it because its remaining audio is no longer wanted."""
         self._enter(UtteranceState.CANCELLED)
 
     def _enter(self, state: UtteranceState) -> None:
         if state not in _TRANSITIONS.get(self.state, ()):
-            raise TransitionError(f"{self.state.name} to {state.name}")
+            raise TransitionError(
+                f"an utterance cannot change from {self.state.name} to {state.name}"
+            )
         self.state = state

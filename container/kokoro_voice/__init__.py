@@ -1,7 +1,7 @@
-"""Kokoro-82M as a library: text in, samples out. It knows neither a wire protocol nor asyncio."""
+"""Kokoro-82M as a library: text in, samples out. It depends on no wire protocol and no asyncio."""
 
 import os
 
-# ONNX Runtime's Linux wheels report to Microsoft from the moment they are imported (its
-# Privacy.md): what a server speaks is nobody else's business.
+# ONNX Runtime's Linux wheels send telemetry to Microsoft as soon as they are imported (see its
+# Privacy.md). Nothing about the text that a server speaks may leave the machine.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

@@ -1,7 +1,8 @@
-"""How a sentence is decoded: whole or in windows, and which frames are next.
+"""Decides whether a sentence is decoded whole or in windows, and which frames are decoded next.
 
-The first window is short, so that sound is there soon. Each of the others is as long as can be
-decoded before its listener runs dry: so none does, and little work goes into context.
+The first window is short, so that sound is available soon. Each later window is as long as can be
+decoded before the listener's buffer underruns. This keeps playback continuous and spends little
+work on context.
 """
 
 from dataclasses import dataclass
@@ -9,21 +10,22 @@ from dataclasses import dataclass
 from kokoro_voice.windows import CONTEXT_FRAMES, WINDOW_LIMITS, SpokenFrames, WindowLimits
 
 FRAME_WORK_S = 0.005
-"""What the decoding of a frame takes until it is measured: two threads on two CPU cores."""
+"""Time to decode one frame until it has been measured, for two threads on two CPU cores."""
 _SAFETY = 0.5
-"""The share of a listener's buffer that decoding the next window may take."""
+"""The fraction of a listener's buffer that the decoding of the next window may use up."""
 _FIRST_SOUND_FRAMES = 10
-"""Of sound in the first window at least, so that it outlasts the decoding of the second."""
+"""The least number of frames with sound in the first window: enough to play while the second is
+being decoded."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """Frames of a sentence to decode together.
+    """Frames of a sentence that are decoded together.
 
     Attributes:
-        start: the first frame.
-        end: the frame after the last.
-        whole: whether it is the whole sentence, decoded with its exact norm statistics.
+        start: The first frame.
+        end: The frame after the last one.
+        whole: Whether this is the whole sentence, decoded with its exact norm statistics.
     """
 
     start: int
@@ -32,19 +34,19 @@ class Span:
 
     @property
     def work_frames(self) -> int:
-        """How many frames the generator decodes, context included."""
+        """The number of frames that the generator decodes, context included."""
         return self.end - self.start + (0 if self.whole else 2 * CONTEXT_FRAMES)
 
 
 class Decoding:
-    """The decoding of one sentence, span by span; each is asked for when it is to be decoded.
+    """The decoding of one sentence, span by span. Ask for each span just before it is decoded.
 
     Args:
-        frames: the length of the sentence.
-        spoken: the frames that windows cover.
-        windowed: whether the sentence may be decoded in windows; a short one is not.
-        frame_work_s: what the decoding of a frame takes, in seconds.
-        limits: of the windows.
+        frames: The length of the sentence.
+        spoken: The frames that the windows have to cover.
+        windowed: Whether the sentence may be decoded in windows. A short sentence never is.
+        frame_work_s: The time to decode one frame, in seconds.
+        limits: Limits of the window lengths.
     """
 
     def __init__(
@@ -57,18 +59,18 @@ class Decoding:
         limits: WindowLimits = WINDOW_LIMITS,
     ) -> None:
         self.windowed = windowed and not limits.too_short(frames)
-        """Whether the spans are windows."""
+        """Whether the spans are windows rather than the whole sentence."""
         self._start, self._end = (spoken.start, spoken.end) if self.windowed else (0, frames)
         self._least_frames = spoken.onset - spoken.start + _FIRST_SOUND_FRAMES
         self._frame_work_s = frame_work_s
         self._limits = limits
 
     def next(self, buffer_s: float = 0.0, others_wait: bool = False) -> Span | None:
-        """The next frames to decode; None after the last.
+        """Return the next frames to decode, or None after the last ones.
 
         Args:
-            buffer_s: what the listener has left to play, in seconds.
-            others_wait: whether work for other listeners waits.
+            buffer_s: The audio that the listener has left to play, in seconds.
+            others_wait: Whether work for other listeners is waiting.
         """
         start, limits = self._start, self._limits
         if start == self._end:
@@ -79,7 +81,7 @@ class Decoding:
         longest = limits.longest_shared_frames if others_wait else limits.longest_frames
         in_time = int(_SAFETY * buffer_s / self._frame_work_s) - 2 * CONTEXT_FRAMES
         self._start += min(max(self._least_frames, in_time), longest)
-        # What is left is hardly worth its context if it is that short.
+        # A very short last window is not worth its context frames, so this window includes it.
         if self._end - self._start <= limits.least_frames // 2:
             self._start = self._end
         self._least_frames = limits.least_frames

@@ -1,7 +1,7 @@
 """The Kokoro model on ONNX Runtime: phonemes in, samples out.
 
-The model runs as two subgraphs: prosody for a whole sentence, then the generator for all of it or
-for windows of frames. `kokoro_model/split.py` cuts them out.
+The model runs as two subgraphs. Prosody runs once for a whole sentence. Then the generator runs for
+all of its frames, or for windows of them. `kokoro_model/split.py` cuts the subgraphs out.
 """
 
 import json
@@ -19,27 +19,29 @@ from kokoro_voice.voices import Voice
 from kokoro_voice.windows import CONTEXT_FRAMES, FRAME_SAMPLES
 
 MAX_PHONEMES = 510
-"""The model takes 512 tokens, one of padding at either end."""
+"""The model takes 512 tokens, of which the first and the last are padding."""
 _FEATURES_PER_FRAME, _HARMONICS_PER_FRAME = 2, 120
 _STYLE_SIZE = 256
 _GPU_SHAPE_STEP = 16
-"""Frames, to a multiple of which a window is filled up on a GPU."""
+"""On a GPU, windows are extended to a multiple of this many frames."""
 
 
 @dataclass(frozen=True)
 class Prosody:
-    """One sentence before it is sound: what the generator needs, for all of its frames.
+    """The generator's input for all frames of one sentence.
 
     A frame is 25 ms, `FRAME_SAMPLES` samples.
 
     Attributes:
-        token_frames: how long each token is, padding, phonemes, padding; int64, shape (n + 2,).
-        energy: as the model predicts it, the logarithm of a magnitude, shape (2 * frames,).
-        features: the decoder's output, shape (1, 512, 2 * frames).
-        harmonics: the harmonic source's spectrum, shape (1, 22, 120 * frames + 1).
-        gain: the style's share in the generator's norms, shape (1, 9216, 1).
-        bias: likewise.
-        style: the style vector, shape (256,).
+        token_frames: The length of each token (padding, phonemes, padding) in frames; int64,
+            shape (n + 2,).
+        energy: The energy that the model predicts, as the logarithm of a magnitude, shape
+            (2 * frames,).
+        features: The decoder's output, shape (1, 512, 2 * frames).
+        harmonics: The harmonic source's spectrum, shape (1, 22, 120 * frames + 1).
+        gain: The gains of the generator's norms, which the style determines, shape (1, 9216, 1).
+        bias: The biases of the same norms, shape (1, 9216, 1).
+        style: The style vector, shape (256,).
     """
 
     token_frames: npt.NDArray[np.int64]
@@ -52,17 +54,17 @@ class Prosody:
 
     @property
     def frames(self) -> int:
-        """The length of the sentence."""
+        """The length of the sentence, in frames."""
         return int(self.token_frames.sum())
 
 
 @dataclass(frozen=True)
 class NormStatistics:
-    """Mean and variance of what the generator's norms take in, over a whole sentence.
+    """Mean and variance of the inputs of the generator's norms over a whole sentence.
 
     Attributes:
-        mean: of each channel of each norm in the graph's order, shape (8448,).
-        variance: likewise.
+        mean: The mean of each channel of each norm, in the graph's order, shape (8448,).
+        variance: The variance of the same channels, shape (8448,).
     """
 
     mean: Samples
@@ -71,7 +73,7 @@ class NormStatistics:
 
 @dataclass(frozen=True)
 class Window:
-    """Some frames of a sentence, from `start` to `end` (exclusive), and how to decode them."""
+    """The frames of a sentence from `start` to `end` (exclusive), and how to decode them."""
 
     prosody: Prosody
     norm_statistics: NormStatistics
@@ -83,13 +85,13 @@ class Engine:
     """The loaded model. Its methods block.
 
     Args:
-        model_dir: folder with the model's graphs, `vocab.json` (phoneme to token) and
+        model_dir: Directory with the model's graphs, `vocab.json` (phoneme to token) and
             `voices/NAME.bin` (float32 little-endian, shape (510, 1, 256)).
-        threads: threads of one synthesis.
-        provider: what it runs on.
+        threads: The number of threads of one synthesis.
+        provider: The execution provider: CPU or CUDA.
 
     Raises:
-        ModelError: a file is missing or is not what it should be, or `provider` cannot be used.
+        ModelError: A file is missing or invalid, or `provider` cannot be used.
     """
 
     def __init__(self, model_dir: Path, threads: int, provider: ExecutionProvider = "cpu") -> None:
@@ -100,35 +102,35 @@ class Engine:
             self._tokens: dict[str, int] = json.loads(vocab_file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise ModelError(f"{vocab_file}: {error}") from error
-        # The same graphs, written for what they run on.
+        # For CPUs the build writes the same graphs in another form.
         device = "-cpu" if provider == "cpu" else ""
         self._prosody, self._generator_exact, self.generator = (
             OnnxModel(model_dir / f"{name}{device}.onnx", threads, provider)
             for name in ("prosody", "generator-exact", "generator")
         )
-        """The last decodes windows; `bench.gpu` replaces it by one that is captured."""
+        """`generator` decodes windows. `bench.gpu` replaces it with one that uses CUDA graphs."""
         self._shape_step = 1 if provider == "cpu" else _GPU_SHAPE_STEP
         self.model_sha256 = self.generator.metadata.get("source_sha256", "")
-        """Of the graph that was cut into these: which model this is."""
+        """Hash of the graph that these subgraphs were cut from; it identifies the model."""
 
     def known(self, phonemes: str) -> str:
-        """`phonemes` without the characters the model has no token for."""
+        """Return `phonemes` without the characters that the model has no token for."""
         return "".join(phoneme for phoneme in phonemes if phoneme in self._tokens)
 
     def prosody(
         self, phonemes: str, voice: Voice, speed: float, cancellation: Cancellation
     ) -> Prosody:
-        """Everything about a sentence but its sound.
+        """Compute the generator's input for a sentence.
 
         Args:
-            phonemes: 1 to `MAX_PHONEMES` characters, each `known`.
-            voice: of voices in the model directory.
-            speed: 1.0 is the voice's own; 2.0 takes about half the time.
-            cancellation: ends the work early.
+            phonemes: 1 to `MAX_PHONEMES` characters, all of which the model knows (see `known`).
+            voice: A voice, or mix, whose components are in the model directory.
+            speed: 1.0 is the voice's own speed; 2.0 takes about half the time.
+            cancellation: Ends the work early.
 
         Raises:
-            ModelError: the voice's file is missing or has the wrong size.
-            WorkCancelled: the work was cancelled.
+            ModelError: The voice's file is missing or has the wrong size.
+            WorkCancelled: The work was cancelled.
         """
         tokens = [self._tokens[phoneme] for phoneme in phonemes]
         style = self._style(voice, len(tokens))
@@ -143,14 +145,14 @@ class Engine:
         return Prosody(**outputs, style=style)
 
     def whole(self, prosody: Prosody, cancellation: Cancellation) -> tuple[Samples, NormStatistics]:
-        """Decode all of a sentence with its own norm statistics.
+        """Decode all frames of a sentence with its own norm statistics.
 
         Returns:
-            24 kHz float audio, shape (600 * frames,), with the model's silence around it; and the
-            norm statistics.
+            The audio, 24 kHz float, shape (600 * frames,), with the model's silence around it; and
+            the norm statistics.
 
         Raises:
-            WorkCancelled: the work was cancelled.
+            WorkCancelled: The work was cancelled.
         """
         outputs = self._generator_exact.run(
             generator_inputs(prosody, 0, prosody.frames), cancellation
@@ -169,11 +171,11 @@ class Engine:
         """Decode the frames from `start` to `end` (exclusive) with `norm_statistics`.
 
         Returns:
-            24 kHz float audio, shape (600 * (end - start),). Windows that are put together equal
-            the decoding of all frames at once.
+            24 kHz float audio, shape (600 * (end - start),). Concatenated windows equal the
+            decoding of all frames at once.
 
         Raises:
-            WorkCancelled: the work was cancelled.
+            WorkCancelled: The work was cancelled.
         """
         return self.windows([Window(prosody, norm_statistics, start, end)], cancellation)[0]
 
@@ -181,12 +183,15 @@ class Engine:
         """Decode windows of several sentences in one run, each as `window` would.
 
         Raises:
-            WorkCancelled: the work was cancelled.
-            ValueError: with the context they have, they differ in length.
+            WorkCancelled: The work was cancelled.
+            ValueError: The windows differ in length once their context is included.
         """
         ranges = [self._with_context(window) for window in windows]
         if len({last - first for first, last in ranges}) != 1:
-            raise ValueError(f"windows of different lengths, with context: {ranges}")
+            raise ValueError(
+                "windows of one run must have the same length with their context, got the frame "
+                f"ranges {ranges}"
+            )
         inputs = [
             generator_inputs(window.prosody, *frames) | _norms(window.norm_statistics)
             for window, frames in zip(windows, ranges, strict=True)
@@ -199,7 +204,7 @@ class Engine:
         ]
 
     def _with_context(self, window: Window) -> tuple[int, int]:
-        """The frames to decode for `window`; a GPU gets few different lengths, by more context."""
+        """Return the frames to decode for `window`. On a GPU, more context rounds up the length."""
         frames = window.prosody.frames
         first = max(0, window.start - CONTEXT_FRAMES)
         last = min(frames, window.end + CONTEXT_FRAMES)
@@ -208,10 +213,10 @@ class Engine:
         return max(0, last - length), last
 
     def _style(self, voice: Voice, phonemes: int) -> Samples:
-        """The weighted mean of the components' styles for a text of so many phonemes."""
+        """Return the weighted mean of the components' styles for a text of `phonemes` phonemes."""
         style = np.zeros(_STYLE_SIZE, np.float32)
         for name, share in voice.components:
-            # Row n-1 is for n phonemes.
+            # Row n - 1 holds the style for n phonemes.
             style += np.float32(share) * self._styles_of(name)[phonemes - 1]
         return style
 
@@ -235,7 +240,7 @@ def _norms(norm_statistics: NormStatistics) -> Tensors:
 
 
 def generator_inputs(prosody: Prosody, start: int, end: int) -> Tensors:
-    """What both generators take, for the frames of `prosody` from `start` to `end`."""
+    """Return the inputs that both generators share, for frames `start` to `end` of `prosody`."""
     features = slice(_FEATURES_PER_FRAME * start, _FEATURES_PER_FRAME * end)
     harmonics = slice(_HARMONICS_PER_FRAME * start, _HARMONICS_PER_FRAME * end + 1)
     return {

@@ -2,19 +2,19 @@
 
 
 class VoiceError(Exception):
-    """Base of all of them."""
+    """Base class of this package's exceptions."""
 
 
 class UnknownVoiceError(VoiceError):
-    """There is no such voice, or its language is not served; the message lists the voices."""
+    """The voice does not exist, or its language is not served. The message lists the voices."""
 
 
 class InvalidMixError(VoiceError):
-    """The mix has too many components, a weight out of range, or two languages."""
+    """A mix has too many components, a weight out of range, or more than one language."""
 
 
 class ModelError(VoiceError):
-    """The model cannot be loaded: a file is not what it should be, or there is no GPU to use."""
+    """The model cannot be loaded: a file is missing or invalid, or there is no usable GPU."""
 
 
 class WorkCancelled(VoiceError):

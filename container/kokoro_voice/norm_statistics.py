@@ -1,11 +1,11 @@
-"""The statistics of the generator's norms, predicted from the generator's input.
+"""Prediction of the statistics of the generator's norms from the generator's input.
 
 The generator normalises each channel by its mean and variance over the whole sentence (adaptive
-instance norm, https://arxiv.org/abs/1703.06868). A window cannot know them, but the generator's
-input is known for the whole sentence before decoding, and sentence means of fixed features of that
-input tell them well. The features are those of a ridge regression whose coefficients, a table, come
-from whole decodes of all voices: `kokoro_calibration/` makes it, `docs/streaming.md` says
-how good it is.
+instance norm, https://arxiv.org/abs/1703.06868). A window alone does not contain them. However, the
+generator's input is known for the whole sentence before decoding, and sentence means of fixed
+functions of it predict the statistics well. The predictor is a ridge regression on these means. Its
+coefficients are a table, fitted to sentences of all voices that were decoded whole. The package
+`kokoro_calibration` makes the table; `docs/streaming.md` reports its accuracy.
 """
 
 import zipfile
@@ -28,60 +28,60 @@ TABLE_PATH = Path(__file__).with_name("norm_statistics.npz")
 Array = npt.NDArray[np.float32]
 
 SENTENCES_TO_LEARN = 5
-"""So many sentences of a voice without calibration are decoded whole before one is predicted."""
+"""A voice without calibration is predicted once this many of its sentences were decoded whole."""
 LEARNED_VOICES = 32
 _LEARNED_SENTENCES = 8
-"""What is kept: 8 of 72 kB for each of 32 voices are 18 MB."""
+"""8 sentences of 72 kB are kept for each of 32 voices: 18 MB."""
 
 DECODER_STYLE_SIZE = 128
-"""The rest of the style vector is for the prosody."""
+"""The part of the style vector that the decoder reads; the prosody reads the rest."""
 LEAKY_SLOPE = 0.1
-"""Of the generator's first activation."""
+"""Slope of the generator's first activation for negative inputs."""
 VARIANCE_FLOOR = 1e-5
-"""The norms' epsilon: below it a variance makes no difference."""
+"""The epsilon of the norms. Differences between variances below it have no effect."""
 _LOGARITHM_RANGE = 3.0
 _SHORTNESS_FRAMES = 40
-"""The length of a sentence whose shortness is 1: a second, about three words."""
+"""The length of a sentence with shortness 1: one second, about three words."""
 
 
 class Provenance(BaseModel):
-    """Where a table comes from, and how far its predictions were from the truth."""
+    """The origin of a table, and the errors of its predictions."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     date: str
-    """Of the calibration, ISO 8601."""
+    """Date of the calibration, ISO 8601."""
     model_sha256: str
-    """Of the graph that was cut into the model's subgraphs."""
+    """Hash of the graph that the model's subgraphs were cut from."""
     texts_sha256: str
-    """Of `kokoro_calibration/texts.toml`."""
+    """Hash of `kokoro_calibration/texts.toml`."""
     versions: dict[str, str]
-    """Of the packages that decoded and fitted."""
+    """Versions of the packages that decoded the sentences and fitted the table."""
     voices: tuple[str, ...]
-    """Those that are calibrated."""
+    """The calibrated voices."""
     sentence_voices: tuple[str, ...] = ()
-    """Those of them that are decoded whole all the same: `bench.quality` found windows of theirs
-    outside its limits."""
+    """Calibrated voices whose sentences are decoded whole all the same, because `bench.quality`
+    found their windows outside its limits."""
     sentences: int
-    """Decoded in all, over all voices."""
+    """The number of sentences that were decoded, over all voices."""
     speeds: tuple[float, ...]
-    """One of them for each sentence."""
+    """The speeds that were used; each sentence was decoded at one of them."""
     mean_error: float
-    """Mean over channels and sentences left out of the fit (cross-validation by text) of the
-    distance of predicted and true mean, in true standard deviations."""
+    """Absolute error of the predicted mean in units of the true standard deviation, averaged over
+    the channels and over sentences left out of the fit (cross-validation by text)."""
     variance_error_db: float
-    """The same of predicted to true variance, absolute."""
+    """Absolute error of the predicted variance in dB, averaged in the same way."""
     variance_error_p95_db: float
-    """95th percentile over the sentences of the channels' mean."""
+    """95th percentile, over the sentences, of the channels' average variance error."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """What a prediction starts from: one sentence, or several along the first axis.
+    """The inputs of a prediction for one sentence, or for several along the first axis.
 
     Attributes:
-        frames: the length, shape (n,).
-        style: what the decoder reads of the style vector, shape (n, 128).
+        frames: The length, shape (n,).
+        style: The part of the style vector that the decoder reads, shape (n, 128).
         content: `content` of the generator's input, shape (n, c).
     """
 
@@ -91,20 +91,20 @@ class Input:
 
 
 def content(features: Array, harmonics: Array, projection: Array, offset: Array) -> Array:
-    """Sentence means of fixed functions of the generator's input.
+    """Compute sentence means of fixed functions of the generator's input.
 
-    Means of activated channels decide the means behind the first convolutions; random projections,
-    rectified and squared, stand for what later layers make of them (random features,
-    https://papers.nips.cc/paper/3182-random-features-for-large-scale-kernel-machines).
+    The means after the first convolutions depend on the means of the activated channels. Random
+    projections, rectified and squared, stand for what later layers compute from them (random
+    features, https://papers.nips.cc/paper/3182-random-features-for-large-scale-kernel-machines).
 
     Args:
-        features: the decoder's output, shape (1, 512, 2 * frames).
-        harmonics: the harmonic source's spectrum, shape (1, 22, 120 * frames + 1).
-        projection: random directions, shape (512, r + q): r to be rectified, q to be squared.
-        offset: of the rectified ones, shape (r,).
+        features: The decoder's output, shape (1, 512, 2 * frames).
+        harmonics: The harmonic source's spectrum, shape (1, 22, 120 * frames + 1).
+        projection: Random directions, shape (512, r + q): r to be rectified, q to be squared.
+        offset: Offsets of the rectified directions, shape (r,).
 
     Returns:
-        Shape (512 + r + q + 66,).
+        The means, shape (512 + r + q + 66,).
     """
     columns = features[0].T
     projected = columns @ projection
@@ -124,11 +124,11 @@ def content(features: Array, harmonics: Array, projection: Array, offset: Array)
 
 @dataclass(frozen=True)
 class Basis:
-    """Makes an `Input` the variables that the regression is linear in.
+    """Turns an `Input` into the variables in which the regression is linear.
 
     Attributes:
-        style_mean, style_scale: standardise the style, shape (128,).
-        content_mean, content_scale: standardise the content, shape (c,).
+        style_mean, style_scale: Standardise the style, shape (128,).
+        content_mean, content_scale: Standardise the content, shape (c,).
     """
 
     style_mean: Array
@@ -137,10 +137,10 @@ class Basis:
     content_scale: Array
 
     def variables(self, inputs: Input) -> Array:
-        """Shape (n, 1 + 1 + 128 + 128 + c).
+        """Return the variables, shape (n, 1 + 1 + 128 + 128 + c).
 
-        They are 1; how short the sentence is, alone and times the style, because silence at its
-        ends weighs more in a short one; the style and the content.
+        They are a constant 1; the sentence's shortness, alone and multiplied by the style, because
+        silence at the ends weighs more in a short sentence; the style; and the content.
         """
         style = (inputs.style - self.style_mean) / self.style_scale
         content_ = (inputs.content - self.content_mean) / self.content_scale
@@ -151,15 +151,17 @@ class Basis:
 
 @dataclass(frozen=True)
 class Regression:
-    """Statistics of the norms from an `Input`, in the terms of one calibration.
+    """Predicts the statistics of the norms from an `Input`, in standardised terms.
 
     Attributes:
-        basis: makes the variables.
-        weights: of the variables in each component, shape (v, r).
-        components: of the standardised statistics, shape (r, 2 * channels): means, from `mean` in
-            units of `deviation`, then natural logarithms of deviations in the same units.
-        mean: over all calibrated sentences, shape (channels,).
-        deviation: likewise, the geometric mean; a deviation is the root of a variance.
+        basis: Computes the variables.
+        weights: The weight of each variable in each component, shape (v, r).
+        components: Components of the standardised statistics, shape (r, 2 * channels): first the
+            means, relative to `mean` and in units of `deviation`; then the natural logarithms of
+            the standard deviations in units of `deviation`.
+        mean: The average mean over all calibrated sentences, shape (channels,).
+        deviation: The geometric mean of the standard deviations over all calibrated sentences,
+            shape (channels,).
     """
 
     basis: Basis
@@ -169,18 +171,18 @@ class Regression:
     deviation: Array
 
     def standardised(self, inputs: Input) -> Array:
-        """The prediction in standardised terms, shape (n, 2 * channels)."""
+        """Return the prediction in standardised terms, shape (n, 2 * channels)."""
         components = self.basis.variables(inputs) @ self.weights
         return np.asarray(components @ self.components, np.float32)
 
     def standardise(self, true: NormStatistics) -> Array:
-        """True statistics in the same terms, shape (2 * channels,)."""
+        """Convert true statistics to the same terms, shape (2 * channels,)."""
         return standardise(true.mean, true.variance, self.mean, self.deviation)
 
     def statistics(self, standardised: Array) -> NormStatistics:
-        """The statistics that `standardised`, shape (2 * channels,), stands for."""
+        """Convert `standardised`, shape (2 * channels,), to statistics."""
         means, logarithms = np.split(standardised, 2)
-        # Far outside of what was calibrated a line leads anywhere.
+        # A linear prediction may be arbitrarily wrong far outside of the calibrated range.
         logarithms = np.clip(logarithms, -_LOGARITHM_RANGE, _LOGARITHM_RANGE)
         deviations = self.deviation * np.exp(logarithms)
         return NormStatistics(
@@ -191,25 +193,51 @@ class Regression:
 
 _BASIS_ARRAYS = {field.name for field in fields(Basis)}
 _REGRESSION_ARRAYS = {field.name for field in fields(Regression)} - {"basis"}
+_UNREADABLE = (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile)
 
 
 def standardise(means: Array, variances: Array, mean: Array, deviation: Array) -> Array:
-    """True statistics, shape (..., channels), in a `Regression`'s terms, (..., 2 * channels)."""
+    """Convert statistics, shape (..., channels), to a `Regression`'s terms, (..., 2 * channels)."""
     deviations = np.sqrt(variances + VARIANCE_FLOOR)
     standard = [(means - mean) / deviation, np.log(deviations / deviation)]
     return np.concatenate(standard, axis=-1).astype(np.float32)
 
 
+def read_provenance(path: Path = TABLE_PATH) -> Provenance:
+    """Read the provenance of a table without the table itself; this needs no model.
+
+    Raises:
+        ModelError: The file is missing or damaged.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return Provenance.model_validate_json(str(arrays["provenance"]))
+    except _UNREADABLE as error:
+        raise ModelError(f"{path}: not a table of statistics: {error}") from error
+
+
+def served_voices() -> tuple[str, ...]:
+    """Return the names of the voices that the server serves, sorted; this needs no model.
+
+    All voices whose language is served are calibrated, so these are the voices of the committed
+    table. `Voices(list(served_voices()), default).resolve(name)` checks a voice or a mix of voices.
+
+    Raises:
+        ModelError: The committed table is missing or damaged.
+    """
+    return tuple(sorted(read_provenance().voices))
+
+
 class NormStatisticsTable:
     """Predicts the statistics of sentences, and learns voices that were not calibrated.
 
-    Not thread-safe: use one from one thread.
+    Not thread-safe: use an instance from one thread only.
 
     Args:
-        provenance: where the rest comes from.
-        projection: of `content`.
-        offset: of `content`.
-        regression: what was fitted.
+        provenance: The origin of the other arguments.
+        projection: See `content`.
+        offset: See `content`.
+        regression: The fitted regression.
     """
 
     def __init__(
@@ -227,11 +255,11 @@ class NormStatisticsTable:
         """Read a table that `save` wrote.
 
         Args:
-            path: usually `TABLE_PATH`.
-            model_sha256: of the model that is used, see `Engine.model_sha256`.
+            path: Usually `TABLE_PATH`.
+            model_sha256: Hash of the model in use, see `Engine.model_sha256`.
 
         Raises:
-            ModelError: the file is missing or damaged, or belongs to another model.
+            ModelError: The file is missing or damaged, or belongs to another model.
         """
         try:
             with np.load(path, allow_pickle=False) as arrays:
@@ -240,13 +268,14 @@ class NormStatisticsTable:
             expected = {"projection", "offset", *_BASIS_ARRAYS, *_REGRESSION_ARRAYS}
             if content_.keys() != expected:
                 different = ", ".join(sorted(content_.keys() ^ expected))
-                raise ModelError(f"{path}: these are missing or unknown: {different}")
-        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-            raise ModelError(f"{path}: not a table of statistics: {error}") from error
+                raise ModelError(f"{path}: missing or unknown arrays: {different}")
+        except _UNREADABLE as error:
+            raise ModelError(f"{path}: not a table of norm statistics: {error}") from error
         if provenance.model_sha256 != model_sha256:
             raise ModelError(
-                f"{path}: calibrated for the model {provenance.model_sha256[:12]}, this one is "
-                f"{model_sha256[:12] or 'unknown'}; `make calibrate` makes a table for it"
+                f"{path}: calibrated for the model {provenance.model_sha256[:12]}, but the model "
+                f"in use is {model_sha256[:12] or 'unknown'}; run `make calibrate` to make a "
+                "table for it"
             )
         wide = {name: array.astype(np.float32) for name, array in content_.items()}
         basis = Basis(**{name: wide[name] for name in _BASIS_ARRAYS})
@@ -254,7 +283,7 @@ class NormStatisticsTable:
         return cls(provenance, wide["projection"], wide["offset"], Regression(basis=basis, **rest))
 
     def save(self, path: Path) -> None:
-        """Write what `load` reads, in half precision where the table is large."""
+        """Write a table that `load` reads. Large arrays are stored in half precision."""
         arrays = {"projection": self._projection, "offset": self._offset}
         arrays |= vars(self._regression.basis) | vars(self._regression)
         del arrays["basis"]
@@ -265,7 +294,7 @@ class NormStatisticsTable:
         np.savez_compressed(path, provenance=self.provenance.model_dump_json(), **stored)
 
     def input(self, prosody: Prosody) -> Input:
-        """What a prediction for this sentence starts from."""
+        """Compute the inputs of a prediction for a sentence."""
         means = content(prosody.features, prosody.harmonics, self._projection, self._offset)
         return Input(
             np.array([prosody.frames], np.float32),
@@ -274,10 +303,11 @@ class NormStatisticsTable:
         )
 
     def predict(self, prosody: Prosody, voice: Voice) -> NormStatistics | None:
-        """The statistics of a sentence that has not been decoded.
+        """Predict the statistics of a sentence that has not been decoded.
 
         Returns:
-            None if `voice` is not calibrated, and too few of its sentences were learned.
+            The statistics, or None if `voice` is not calibrated and too few of its sentences have
+            been learned.
         """
         learned = self._learned.get(voice.name)
         enough = learned is not None and len(learned) >= SENTENCES_TO_LEARN
@@ -290,15 +320,15 @@ class NormStatisticsTable:
         return self._regression.statistics(predicted)
 
     def allows_windows(self, voice: Voice) -> bool:
-        """Whether what is predicted of `voice` is good enough, see `Provenance.sentence_voices`."""
+        """Return whether predictions for `voice` are good enough; see `sentence_voices`."""
         return voice.name not in self.provenance.sentence_voices
 
     def learn(self, prosody: Prosody, voice: Voice, exact: NormStatistics) -> None:
         """Remember the exact statistics of a sentence that was decoded whole.
 
-        A calibrated voice has nothing to learn, and short sentences, which are never predicted,
-        would take the place of longer ones. Of many voices, those that learned something last are
-        kept.
+        Sentences of calibrated voices are ignored. So are short sentences: they are never
+        predicted, and they would displace longer ones. If there are too many voices, the one that
+        has gone longest without learning is dropped.
         """
         if voice.name in self._calibrated or WINDOW_LIMITS.too_short(prosody.frames):
             return
@@ -313,11 +343,11 @@ class NormStatisticsTable:
 
 
 class _LearnedVoice:
-    """How far predictions for one voice were from the truth, and what follows for the next.
+    """Corrects the predictions for one voice by their errors in a few of its sentences.
 
-    Ridge regression again, of the residuals of a few sentences, so in its dual form
-    (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, equation 2.25): most of
-    a residual is the voice's own, some depends on length and content.
+    This is a ridge regression of the residuals. It is in dual form because there are few sentences
+    (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, equation 2.25). Most of
+    a residual is specific to the voice; some of it depends on length and content.
     """
 
     def __init__(self, basis: Basis) -> None:
@@ -336,7 +366,7 @@ class _LearnedVoice:
         self._noise.append(_LEARNED_NOISE * _SHORTNESS_FRAMES / float(inputs.frames[0]))
 
     def correction(self, inputs: Input) -> Array:
-        """What to add to a standardised prediction, shape (2 * channels,)."""
+        """Return the correction of a standardised prediction, shape (2 * channels,)."""
         variables = np.stack(self._variables)
         kernel = variables @ variables.T + np.diag(self._noise)
         weights = np.linalg.solve(kernel, variables @ self._own(inputs))
@@ -350,6 +380,6 @@ class _LearnedVoice:
         return np.concatenate([[1.0], shortness, content_]).astype(np.float32)
 
 
-# Prior variances, relative to that of the voice's own residual. Measured with voices left out of
-# the calibration, see docs/streaming.md.
+# Prior variances relative to that of the voice's own residual. Measured with voices left out of the
+# calibration, see docs/streaming.md.
 _LEARNED_SHORTNESS, _LEARNED_CONTENT, _LEARNED_NOISE = 0.1, 0.02, 0.01

@@ -1,4 +1,4 @@
-"""One ONNX model on ONNX Runtime, on whatever it is to run on. Its methods block."""
+"""One ONNX model, loaded in ONNX Runtime on CPU or GPU. Its methods block."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,26 +15,26 @@ Tensors = dict[str, npt.NDArray[Any]]
 
 _PROVIDERS: dict[ExecutionProvider, tuple[str, dict[str, str]]] = {
     "cpu": ("CPUExecutionProvider", {}),
-    # Every length of text is another shape. An exhaustive search for the best convolution, which is
-    # the default, would measure each anew. Not measured on a GPU.
+    # Each length of text gives another shape. By default cuDNN would search exhaustively for the
+    # best convolution for each of them. Not measured on a GPU.
     "cuda": ("CUDAExecutionProvider", {"cudnn_conv_algo_search": "HEURISTIC"}),
 }
 
 
 class Cancellation:
-    """Cancels one work item, before or while it runs, from any thread."""
+    """Cancels one unit of work, before or while it runs, from any thread."""
 
     def __init__(self) -> None:
         self.options = ort.RunOptions()
-        """What a run has to be started with."""
+        """Run options that the work has to be started with."""
 
     @property
     def cancelled(self) -> bool:
-        """Whether `cancel` was called."""
+        """Whether `cancel` has been called."""
         return bool(self.options.terminate)
 
     def cancel(self) -> None:
-        """Make the work end at its next graph node."""
+        """End the work at its next graph node."""
         self.options.terminate = True
 
 
@@ -42,13 +42,13 @@ class OnnxModel:
     """A loaded model.
 
     Args:
-        path: of the ONNX file.
-        threads: threads of one run, where it runs on the CPU.
-        provider: what it runs on.
-        provider_options: more options of the provider; `bench.gpu` captures CUDA graphs with them.
+        path: Path of the ONNX file.
+        threads: The number of threads of one run on the CPU.
+        provider: The execution provider: CPU or CUDA.
+        provider_options: More options for the provider; `bench.gpu` enables CUDA graphs with them.
 
     Raises:
-        ModelError: the file is missing or damaged, or `provider` cannot be used.
+        ModelError: The file is missing or damaged, or `provider` cannot be used.
     """
 
     def __init__(
@@ -61,14 +61,14 @@ class OnnxModel:
         options = ort.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        # Spinning workers would take the cores from everything else that runs here.
+        # Spinning workers would take CPU time from everything else that runs on these cores.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        # The blocked layout of the level above is for images: it fills up the few channels of the
-        # convolutions across phases to sixteen.
+        # The next optimization level uses a blocked layout that is meant for images. It would pad
+        # the few channels of the convolutions across phases to sixteen.
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
         options.log_severity_level = 4
         if provider != "cpu":
-            # CUDA and cuDNN lie in Python packages, where the loader does not look.
+            # CUDA and cuDNN come as Python packages, where the dynamic loader does not search.
             ort.preload_dlls()
         name, defaults = _PROVIDERS[provider]
         providers = [(name, defaults | dict(provider_options or {}))]
@@ -81,25 +81,25 @@ class OnnxModel:
             ort_errors.NoSuchFile,
         ) as error:
             raise ModelError(f"{path}: {error}") from error
-        # ONNX Runtime warns of a provider it cannot use, and goes on with the CPU.
+        # If a provider cannot be used, ONNX Runtime only warns and falls back to the CPU.
         if name not in self.session.get_providers():
             raise ModelError(
-                f"{name} is not active, this would run on {self.session.get_providers()}: "
-                "image variant, GPU, driver and CUDA version must fit"
+                f"{name} is not active, only {', '.join(self.session.get_providers())} can be "
+                "used; check the image variant, the GPU, its driver and the CUDA version"
             )
         self._outputs = [output.name for output in self.session.get_outputs()]
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the file says about itself."""
+        """The metadata stored in the file."""
         metadata: dict[str, str] = self.session.get_modelmeta().custom_metadata_map
         return metadata
 
     def run(self, inputs: Tensors, cancellation: Cancellation) -> Tensors:
-        """Compute the outputs, by name, from the inputs.
+        """Compute the outputs by name.
 
         Raises:
-            WorkCancelled: the work was cancelled.
+            WorkCancelled: The work was cancelled.
         """
         try:
             outputs = self.session.run(self._outputs, inputs, cancellation.options)

@@ -1,7 +1,8 @@
-"""The walk from text to samples, step by step.
+"""Synthesis from text to samples, step by step.
 
-A caller splits its text (`text.segments`) and takes three steps: `pronounce` a segment, which gives
-sentences; `prepare` a sentence; `decode` its spans, one after the other, as its `Decoding` says.
+The caller splits its text with `text.segments`. Then it calls `pronounce` for a segment, which
+returns sentences; `prepare` for each sentence; and `decode` for each span of frames that the
+sentence's `Decoding` returns, in order.
 """
 
 import logging
@@ -34,11 +35,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words that the model speaks as one.
+    """Words that the model speaks in one run.
 
     Attributes:
-        words: at most `MAX_PHONEMES` phonemes that the model knows, at least one of them a sound.
-        pause_s: the pause after it at normal speed, in seconds.
+        words: Words of at most `MAX_PHONEMES` phonemes in all. The model knows all of the
+            phonemes, and at least one of them is a sound.
+        pause_s: The pause after the sentence at normal speed, in seconds.
     """
 
     words: Sequence[PronouncedWord]
@@ -46,17 +48,18 @@ class Sentence:
 
     @property
     def phonemes(self) -> str:
-        """What the model speaks."""
+        """The phonemes that the model speaks."""
         return phonemes_of(self.words)
 
 
 @dataclass(frozen=True)
 class AudioChunk:
-    """Some trimmed audio of a sentence.
+    """Trimmed audio from one span of a sentence.
 
     Attributes:
-        samples: 24 kHz, shape (n,); perhaps none, because silence waits for what follows.
-        words: all words of the sentence, with its first audio.
+        samples: 24 kHz audio, shape (n,). It may be empty, because silence is held back until
+            sound follows.
+        words: All words of the sentence, in the chunk with its first audio.
     """
 
     samples: Samples
@@ -64,14 +67,14 @@ class AudioChunk:
 
 
 class PreparedSentence:
-    """A sentence that is ready to be decoded, and how far its decoding is.
+    """A sentence that is ready to be decoded, and the progress of its decoding.
 
     Args:
-        sentence: its words.
-        voice: who speaks it.
-        prosody: of these words and this voice.
-        norm_statistics: predicted ones to decode windows with, or None to decode it whole.
-        frame_work_s: see `Decoding`.
+        sentence: The sentence's words.
+        voice: The voice that speaks it.
+        prosody: The prosody of these words in this voice.
+        norm_statistics: Predicted statistics for decoding windows, or None to decode it whole.
+        frame_work_s: See `Decoding`.
     """
 
     def __init__(
@@ -93,7 +96,7 @@ class PreparedSentence:
             windowed=norm_statistics is not None,
             frame_work_s=frame_work_s,
         )
-        """Which frames are to be decoded next."""
+        """Returns the frames to decode next."""
         self._words = sentence.words
         self._last_sound_frame = last_sound_frame(phonemes, prosody.token_frames)
         self._trimmer = Trimmer()
@@ -101,7 +104,7 @@ class PreparedSentence:
         self._is_timed = False
 
     def trimmed(self, span: Span, samples: Samples) -> AudioChunk:
-        """What may be played of the model's audio of `span`; spans come in their order."""
+        """Return the audio of `span` that can be played now. Pass the spans in order."""
         if self._first_frame is None:
             self._first_frame = span.start
         end = span.start + len(samples) // FRAME_SAMPLES
@@ -113,23 +116,23 @@ class PreparedSentence:
         return AudioChunk(speech, word_times(self._words, self.prosody.token_frames, dropped))
 
     def tail(self) -> Samples:
-        """What is left to be played after the last span, shape (n,)."""
+        """Return the audio that is left after the last span, shape (n,)."""
         return self._trimmer.end()
 
 
 class Synthesizer:
     """The loaded model and the pronunciation. All methods block.
 
-    Neither half of it is thread-safe, and they share no state that changes: use `pronounce` from
-    one thread, `prepare` and `decode` from one thread, which may be another.
+    The two are not thread-safe, but they share no mutable state. Call `pronounce` from one thread
+    only, and `prepare` and `decode` from one thread only, which may be another.
 
     Args:
-        model_dir: see `Engine`.
-        threads: threads of one synthesis.
-        provider: what the model runs on.
+        model_dir: See `Engine`.
+        threads: The number of threads of one synthesis.
+        provider: The execution provider of the model.
 
     Raises:
-        ModelError: the model directory is incomplete or damaged, or the provider unusable.
+        ModelError: The model directory is incomplete or damaged, or the provider is unusable.
     """
 
     def __init__(
@@ -141,19 +144,19 @@ class Synthesizer:
         self.engine = Engine(model_dir, threads, provider)
         self.pronouncer = Pronouncer()
         self.table: NormStatisticsTable | None = None
-        """What norm statistics are predicted with; None if it is of another model."""
+        """Predicts norm statistics; None if the table belongs to another model."""
         try:
             self.table = NormStatisticsTable.load(TABLE_PATH, self.engine.model_sha256)
         except ModelError as error:
             logger.warning("every sentence will be decoded whole: %s", error)
 
     def pronounce(self, segment: Segment, voice: Voice) -> list[Sentence]:
-        """The sentences of `segment`: usually one; none where there is nothing to say."""
+        """Return the sentences of `segment`: usually one, or none if nothing can be spoken."""
         words = [
             PronouncedWord(word.text, self.engine.known(word.phonemes))
             for word in self.pronouncer.words(segment.text, voice.language)
         ]
-        # Punctuation alone makes the model babble.
+        # The model babbles if its input is punctuation alone.
         spoken = [
             sentence
             for sentence in split(words, MAX_PHONEMES)
@@ -172,19 +175,19 @@ class Synthesizer:
         windowed: bool,
         frame_work_s: float = FRAME_WORK_S,
     ) -> PreparedSentence:
-        """Compute everything about a sentence but its sound.
+        """Compute everything that is needed to decode a sentence.
 
         Args:
-            sentence: see `pronounce`.
-            voice: of voices in the model directory.
-            speed: 1.0 is the voice's own; 2.0 takes about half the time.
-            cancellation: ends the work early.
-            windowed: whether it may be decoded in windows; if not, it is decoded whole.
-            frame_work_s: what the decoding of a frame takes, in seconds.
+            sentence: See `pronounce`.
+            voice: A voice, or mix, whose components are in the model directory.
+            speed: 1.0 is the voice's own speed; 2.0 takes about half the time.
+            cancellation: Ends the work early.
+            windowed: Whether the sentence may be decoded in windows. If not, it is decoded whole.
+            frame_work_s: The time to decode one frame, in seconds.
 
         Raises:
-            ModelError: the voice's file is missing or has the wrong size.
-            WorkCancelled: the work was cancelled.
+            ModelError: The voice's file is missing or has the wrong size.
+            WorkCancelled: The work was cancelled.
         """
         prosody = self.engine.prosody(sentence.phonemes, voice, speed, cancellation)
         predicted: NormStatistics | None = None
@@ -196,15 +199,15 @@ class Synthesizer:
     def decode(
         self, prepared: PreparedSentence, span: Span, cancellation: Cancellation
     ) -> AudioChunk:
-        """Decode the next span of a sentence; the table learns from one that is decoded whole.
+        """Decode the next span of a sentence. The table learns from sentences decoded whole.
 
         Args:
-            prepared: of this synthesizer.
-            span: what `prepared.decoding.next` gave.
-            cancellation: ends the work early.
+            prepared: A sentence that this synthesizer prepared.
+            span: The span that `prepared.decoding.next` returned.
+            cancellation: Ends the work early.
 
         Raises:
-            WorkCancelled: the work was cancelled.
+            WorkCancelled: The work was cancelled.
         """
         prosody = prepared.prosody
         if span.whole or prepared.norm_statistics is None:

@@ -1,4 +1,4 @@
-"""Text before pronunciation: what is dropped, and where it is split into segments to speak."""
+"""Text before pronunciation: removes what cannot be spoken and splits the rest into segments."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ import regex
 import sentencex
 
 MAX_SEGMENT_CHARS = 240
-"""A segment is spoken as one; longer sentences are split. About 15 s of speech."""
+"""The longest text that is spoken in one run, about 15 s of speech. Longer sentences are split."""
 _MIN_CLAUSE_CHARS = 60
 SENTENCE_PAUSE_S, CLAUSE_PAUSE_S, WORD_PAUSE_S = 0.3, 0.15, 0.0
 
-# Pictures have no pronunciation; espeak would read out their names. The signs © ® ™ and keycap
+# Pictographs are dropped, because espeak would read out their names. The signs © ® ™ and keycap
 # digits count as pictographs in Unicode but are read as text.
 _PICTURES = regex.compile(
     r"[\p{Extended_Pictographic}--[©®™]]|[\p{Emoji_Modifier}\p{Regional_Indicator}]"
@@ -19,9 +19,9 @@ _PICTURES = regex.compile(
     regex.VERSION1,
 )
 _CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Co}\p{Cn}--[\s]]+", regex.VERSION1)
-# As misaki takes it: [word](/phonemes/). Bounded, so that no text takes long to search.
+# misaki's notation: [word](/phonemes/). Lengths are bounded, so that the search is always fast.
 _LINK = regex.compile(r"\[([^\[\]]{1,100})\]\(([^()]{0,100})\)")
-# For a blank inside a link; a private character, which `_CONTROL` removes from every text.
+# Stands for a blank inside a link: a private-use character, which `_CONTROL` removes from the text.
 _BLANK_IN_LINK = "\ue000"
 _PARAGRAPH = regex.compile(r"\s*\n\s*\n\s*")
 _ENCLOSING = regex.compile(r"[\p{Quotation_Mark}()\[\]--['’]]", regex.VERSION1)
@@ -31,22 +31,22 @@ _CLAUSE_END = regex.compile(r"[,;:—–]\s")
 
 @dataclass(frozen=True)
 class Segment:
-    """Text to speak as one, and the pause after it in seconds."""
+    """Text to speak in one run, and the pause after it in seconds."""
 
     text: str
     pause_s: float
 
 
 def segments(text: str, language: str) -> Iterator[Segment]:
-    """Split `text` at sentences, and long sentences at clauses, else between words.
+    """Split `text` into sentences. Split long ones at clauses, or between words if necessary.
 
-    Nothing but emoji and control characters is lost; white space becomes single blanks. A word that
-    comes with its phonemes, `[Kokoro](/kˈOkəɹO/)`, is one word, whatever is in it. Segments are at
-    most `MAX_SEGMENT_CHARS` long.
+    Only emoji and control characters are dropped; white space becomes single blanks. A word with
+    explicit phonemes, such as `[Kokoro](/kˈOkəɹO/)`, counts as one word whatever it contains.
+    Segments are at most `MAX_SEGMENT_CHARS` long.
 
     Args:
         text: Text of any length.
-        language: The language of the text, one of `languages.LANGUAGES`' values.
+        language: The language of the text, one of the values of `languages.LANGUAGES`.
     """
     text = _CONTROL.sub("", _PICTURES.sub(" ", text))
     text = _LINK.sub(lambda link: _BLANK_IN_LINK.join(link[0].split()), text)
@@ -62,7 +62,7 @@ def segments(text: str, language: str) -> Iterator[Segment]:
 
 
 def without_phonemes(text: str) -> str:
-    """`text` with the words alone of those that come with their phonemes."""
+    """Replace each word with explicit phonemes in `text` by the word alone."""
     words: str = _LINK.sub(r"\1", text)
     return words
 
@@ -72,10 +72,11 @@ def _with_blanks(segment: str) -> str:
 
 
 def _sentences(paragraph: str, language: str) -> Iterator[str]:
-    """Split a paragraph at white space; sentencex says where, and it keeps quotations whole.
+    """Split a paragraph into sentences, at white space only.
 
-    Quotation marks and brackets are hidden from it, because a long quotation would hold up its
-    first sound. It also splits inside words (`Node.JS`), and before lower case.
+    sentencex finds the boundaries. It keeps quotations whole, and a long quotation would delay the
+    first sound, so quotation marks and brackets are hidden from it. It also splits inside words
+    (`Node.JS`) and before lower case; these boundaries are ignored.
     """
     start = seen = 0
     for sentence in sentencex.segment(language, _ENCLOSING.sub(" ", paragraph)):

@@ -1,4 +1,4 @@
-"""Words from their pronunciation to the times at which they are heard."""
+"""Words: their pronunciation, and the times at which they are heard."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,13 +10,14 @@ import numpy.typing as npt
 from kokoro_voice.audio import SAMPLE_RATE_HZ
 from kokoro_voice.windows import FRAME_SAMPLES
 
-# Measured at 38 pauses of six voices at two speeds: speech resumed 0.05 s before the durations say
-# that the next word begins (5th to 95th percentile 0.02 to 0.08 s), and had stopped 0.05 s after
-# the last phoneme of the word before begins (0.02 to 0.10 s), however long its duration was.
+# Measured at 38 pauses of six voices at two speeds. Speech resumed 0.05 s before the start of the
+# next word according to the durations (5th to 95th percentile 0.02 to 0.08 s). It had stopped
+# 0.05 s after the start of the last phoneme before the pause (0.02 to 0.10 s), whatever the
+# duration of that phoneme.
 _EARLY_FRAMES = 2
-"""How much earlier a sound is heard than the durations say."""
+"""How much earlier than the durations say a sound is heard."""
 _LAST_SOUND_FRAMES = 4
-"""How long the sound before a pause is heard at most; the rest of its duration is the pause."""
+"""How long the sound before a pause is heard at most. The rest of its duration is the pause."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,9 @@ class PronouncedWord:
     """A word and how it is pronounced."""
 
     text: str
-    """As it was written, with its punctuation. Empty for the rest of a word that was cut."""
+    """The word as written, with its punctuation. Empty for the remainder of a word that was cut."""
     phonemes: str
-    """In Kokoro's alphabet, with the punctuation and the blank that follow; perhaps nothing."""
+    """Phonemes in Kokoro's alphabet, with the punctuation and blank that follow. May be empty."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,14 @@ class WordTime:
 
 
 def phonemes_of(words: Iterable[PronouncedWord]) -> str:
-    """What the model speaks for `words`: their phonemes joined, without a blank at the end."""
+    """Join the phonemes of `words` to the model's input, without a blank at the end."""
     return "".join(word.phonemes for word in words).rstrip()
 
 
 def split(words: Iterable[PronouncedWord], limit: int) -> Iterator[list[PronouncedWord]]:
-    """Split `words` into runs of at most `limit` phonemes, losing nothing but blanks at a cut.
+    """Split `words` into runs of at most `limit` phonemes. Only blanks at a cut are dropped.
 
-    A longer word is cut where it has a blank, else at the limit.
+    A word that is longer is cut at a blank if it has one, and otherwise at the limit.
     """
     run: list[PronouncedWord] = []
     for word in words:
@@ -71,23 +72,24 @@ def word_times(
     token_frames: npt.NDArray[np.int64],
     dropped_samples: int,
 ) -> list[WordTime]:
-    """When each word is heard.
+    """Calculate when each word is heard.
 
-    A word lasts from its first sound to the end of its last one, without the pause after it. A
-    word without a sound goes with the word before, or, at the beginning, with the next.
+    A word lasts from the start of its first sound to the end of its last one, without the pause
+    that follows. A word without a sound is joined to the previous word, or to the next one if it
+    is the first.
 
     Args:
-        words: whose `phonemes_of` was spoken.
-        token_frames: the model's durations of a token of padding, each phoneme and a token of
-            padding, in frames; shape (phonemes + 2,).
-        dropped_samples: how much of the model's audio, in front, is not sent.
+        words: The spoken words; `phonemes_of` them was the model's input.
+        token_frames: The model's durations of the padding, each phoneme and the padding, in
+            frames; shape (phonemes + 2,).
+        dropped_samples: The number of samples at the front of the model's audio that are not sent.
 
     Returns:
-        Words in their order, no start before the end of the word before. Times count from the
+        The words in order; none starts before the previous one ends. Times count from the
         beginning of the audio that is sent.
     """
     phonemes = phonemes_of(words)
-    # Phoneme p is token p + 1: it begins where token p ends.
+    # Phoneme p is token p + 1, so it begins where token p ends.
     begins = np.cumsum(token_frames) - _EARLY_FRAMES
     times: list[WordTime] = []
     silent = ""
@@ -116,20 +118,20 @@ def word_times(
 
 
 def last_sound_frame(phonemes: str, token_frames: npt.NDArray[np.int64]) -> int:
-    """The frame in which the last sound begins: silence before it is a pause, not the end.
+    """Return the frame in which the last sound begins. Silence before it is a pause.
 
     Args:
-        phonemes: at least one of them a sound.
-        token_frames: as `word_times` takes them.
+        phonemes: Phonemes, at least one of which is a sound.
+        token_frames: See `word_times`.
     """
     return int(token_frames[: last_sound(phonemes) + 1].sum()) - _EARLY_FRAMES
 
 
 def last_sound(phonemes: str) -> int:
-    """The place of the last of `phonemes` that is a sound; there is one."""
+    """Return the index of the last sound in `phonemes`, which must contain one."""
     return max(i for i, phoneme in enumerate(phonemes) if _is_sound(phoneme))
 
 
 def _is_sound(phoneme: str) -> bool:
-    """Whether it is a letter, or a mark on one: not punctuation, a blank or an intonation arrow."""
+    """Whether `phoneme` is a letter or a mark, not punctuation, a blank or an intonation arrow."""
     return unicodedata.category(phoneme)[0] in "LM"

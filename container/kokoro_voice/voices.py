@@ -1,4 +1,4 @@
-"""The voices in a model directory, mixes of them, and the language each speaks."""
+"""The voices in a model directory, their mixes and their languages."""
 
 import re
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ from kokoro_voice.languages import LANGUAGES, UNSERVED_LANGUAGES
 MAX_COMPONENTS = 8
 MIN_WEIGHT, MAX_WEIGHT = 0.01, 100.0
 _WEIGHTED = re.compile(r"([^()]*)\((.*)\)", re.DOTALL)
-_WEIGHT = re.compile(r"\d{1,3}(\.\d{1,3})?", re.ASCII)  # what `:g` writes without loss
+_WEIGHT = re.compile(r"\d{1,3}(\.\d{1,3})?", re.ASCII)  # Numbers that `:g` prints without loss.
 
 
 @dataclass(frozen=True)
 class Voice:
-    """What a request is spoken with: a voice of the model, or a mix of several."""
+    """The voice of a request: one of the model's voices, or a mix of several."""
 
     name: str
-    """As a client sees it, and as a request may name it: `af_bella(2)+af_sky(1)` for a mix."""
+    """The name in requests and events; for a mix, such as `af_bella(2)+af_sky(1)`."""
     components: tuple[tuple[str, float], ...]
-    """The model's voices in it, each with its share; the shares add up to 1."""
+    """The names and shares of the model's voices in it. The shares add up to 1."""
 
     @property
     def language(self) -> str:
-        """The language that all components speak, as espeak names it."""
+        """The language of all components, in espeak's notation."""
         return LANGUAGES[self.name[0]]
 
 
@@ -32,11 +32,11 @@ class Voices:
     """The voices that are served.
 
     Args:
-        names: all voices there are; those whose language is not served are left out.
-        default: the voice, or mix, of a request that names none.
+        names: All voices of the model. Those in a language that is not served are left out.
+        default: The voice, or mix, for requests that name none.
 
     Raises:
-        VoiceError: see `resolve`, of `default`.
+        VoiceError: `default` cannot be resolved, see `resolve`.
     """
 
     def __init__(self, names: list[str], default: str) -> None:
@@ -46,25 +46,26 @@ class Voices:
 
     @classmethod
     def in_directory(cls, model_dir: Path, default: str) -> "Voices":
-        """The voices that `model_dir/voices` holds."""
+        """Return the voices in `model_dir/voices`."""
         return cls([path.stem for path in (model_dir / "voices").glob("*.bin")], default)
 
     def resolve(self, name: str | None) -> Voice:
-        """The voice to use for `name`: a voice, or several as `af_bella(2)+af_sky(1)`.
+        """Return the voice called `name`, or the mix that it describes: `af_bella(2)+af_sky(1)`.
 
-        A mix has at most `MAX_COMPONENTS` components, each with a weight in brackets, 1 if there is
-        none; a voice that is named twice has the sum of its weights.
+        A mix has at most `MAX_COMPONENTS` components, each with a weight in brackets. The weight
+        is 1 by default. If a voice is named twice, its weights are added.
 
         Raises:
-            UnknownVoiceError: a voice of that name is not served.
-            InvalidMixError: the mix cannot be spoken.
+            UnknownVoiceError: A voice of that name is not served.
+            InvalidMixError: The mix has too many components, a weight out of range, or more than
+                one language.
         """
         if name is None:
             return self.default
         components = name.split("+")
         if len(components) > MAX_COMPONENTS:
             raise InvalidMixError(
-                f"a mix of {len(components)}, at most {MAX_COMPONENTS} are accepted"
+                f"the mix has {len(components)} components; give at most {MAX_COMPONENTS}"
             )
         weights: dict[str, float] = {}
         for component in components:
@@ -73,26 +74,28 @@ class Voices:
             self._check(voice)
             if not _WEIGHT.fullmatch(weight) or not MIN_WEIGHT <= float(weight) <= MAX_WEIGHT:
                 raise InvalidMixError(
-                    f"{component[:60]!r} is not accepted, give a weight from {MIN_WEIGHT:g} "
-                    f"to {MAX_WEIGHT:g} with at most three decimals"
+                    f"invalid weight in {component[:60]!r}; give a number from {MIN_WEIGHT:g} to "
+                    f"{MAX_WEIGHT:g} with at most three decimals, such as NAME(0.5)"
                 )
             weights[voice] = weights.get(voice, 0.0) + float(weight)
         languages = {voice[0]: LANGUAGES[voice[0]] for voice in weights}
         if len(languages) > 1:
             raise InvalidMixError(
-                f"{name[:60]!r} mixes {' and '.join(languages.values())}, all parts of a "
-                "mix must speak one language (their names begin with the same letter)"
+                f"{name[:60]!r} mixes the languages {' and '.join(languages.values())}; use voices "
+                "of one language, whose names begin with the same letter"
             )
         return _mix(weights)
 
     def _check(self, name: str) -> None:
         if name in self.names:
             return
-        problem = f"no voice {name[:60]!r}"
+        problem = f"unknown voice {name[:60]!r}"
         if name in self._known and name[0] in UNSERVED_LANGUAGES:
-            problem = f"{name!r} speaks {UNSERVED_LANGUAGES[name[0]]}, which is not served"
+            problem = f"{name!r} speaks {UNSERVED_LANGUAGES[name[0]]}, which is not supported"
+        if not self.names:
+            raise UnknownVoiceError(f"{problem}; the model directory contains no voices")
         raise UnknownVoiceError(
-            f"{problem}; the voices are {', '.join(self.names)}, and mixes of them as "
+            f"{problem}; use one of {', '.join(self.names)}, or a mix of them such as "
             "NAME(2)+NAME(1)"
         )
 

@@ -1,4 +1,4 @@
-"""Windows of a sentence: the frames that are decoded together, and the limits of their lengths."""
+"""Windows, the frames of a sentence that are decoded together, and the limits of their lengths."""
 
 from dataclasses import dataclass
 
@@ -8,53 +8,55 @@ import numpy.typing as npt
 from kokoro_voice.audio import SAMPLE_RATE_HZ
 
 CONTEXT_FRAMES = 4
-"""Decoded on either side of a window and thrown away: with four, what is left equals the decoding
-of the whole sentence within rounding (79 dB and more; with three 57)."""
+"""Frames decoded on either side of a window and thrown away. With four, a window equals the same
+frames of the whole sentence within rounding (79 dB or more; with three frames 57 dB)."""
 FRAME_SAMPLES = 600
-"""The model measures durations in frames of so many samples, 25 ms."""
+"""Samples in a frame, 25 ms: the unit of the model's durations."""
 FRAME_S = FRAME_SAMPLES / SAMPLE_RATE_HZ
 
 _ONSET_ENERGY = -4.0
-# In all voices, at speeds from 0.65 to 1.5, speech, louder than -50 dB, begins between one frame
-# before the model's own curve of energy passes this and, in 99 of 100 sentences, three after; it
-# ends up to six after the last phoneme that is a sound. The trimmer keeps two frames before.
+# In all voices, at speeds from 0.65 to 1.5, speech (louder than -50 dB) begins at the earliest one
+# frame before the model's energy curve exceeds this value, and in 99 of 100 sentences at the latest
+# three frames after. It ends up to six frames after the last phoneme that is a sound. The trimmer
+# keeps two frames before the speech.
 _EARLY_ONSET, _KEPT_BEFORE, _LATE_ONSET, _LATE_END = 1, 2, 3, 6
 _SILENT_SHARE = 0.4
-"""Of the padding in front: where the energy never passes, speech begins no earlier."""
+"""The fraction of the padding in front that is silent in any case. It is used where the energy
+never exceeds the threshold."""
 
 
 @dataclass(frozen=True)
 class WindowLimits:
-    """How long sentences and windows are at least and at most, in frames."""
+    """Limits of the lengths of sentences and windows, in frames."""
 
     short_frames: int = 100
-    """A shorter sentence, of about seven words, is decoded whole: windows would bring its first
-    sound little sooner, and what is predicted of it is less exact."""
+    """Shorter sentences (up to about seven words) are decoded whole: windows would hardly bring
+    the first sound forward, and predictions are less accurate for them."""
     least_frames: int = 20
-    """Of all windows but the first, which is as short as its sound allows."""
+    """The shortest window but the first, which may be as short as it takes to contain sound."""
     longest_frames: int = 192
     longest_shared_frames: int = 64
-    """While the work of other listeners waits: a window is not interrupted, so a longer one makes
-    them wait longer, and a shorter one has more context for its length (chosen by
-    `bench.scheduling`)."""
+    """The longest window while work for other listeners is waiting. Windows are not interrupted,
+    so longer ones delay other listeners; shorter ones spend more on context. Chosen with
+    `bench.scheduling`."""
 
     def too_short(self, frames: int) -> bool:
-        """Whether a sentence of so many frames is decoded whole in any case."""
+        """Return whether a sentence of `frames` frames is decoded whole in any case."""
         return frames < self.short_frames
 
 
 WINDOW_LIMITS = WindowLimits()
-"""What is used unless somebody tries other limits."""
+"""The default limits."""
 
 
 @dataclass(frozen=True)
 class SpokenFrames:
-    """Where a sentence can be heard.
+    """The part of a sentence that can be heard.
 
     Attributes:
-        start: the first frame to decode; what is before is silent, or below -56 dB.
-        onset: in 99 of 100 sentences, sound has begun here.
-        end: the frame after the last to decode; what follows is silent.
+        start: The first frame to decode. What precedes it is silent, or below -56 dB.
+        onset: A frame at which sound has begun in 99 of 100 sentences.
+        end: The frame after the last one to decode. What follows is silent.
     """
 
     start: int
@@ -68,12 +70,12 @@ class SpokenFrames:
         energy: npt.NDArray[np.float32],
         last_sound: int,
     ) -> "SpokenFrames":
-        """From the durations and the energy.
+        """Estimate it from the durations and the energy.
 
         Args:
-            token_frames: how long the padding, each phoneme and the padding are; shape (n + 2,).
-            energy: see `Prosody`.
-            last_sound: the place of the last phoneme, from 0, that is a sound.
+            token_frames: The length of each token (padding, phonemes, padding); shape (n + 2,).
+            energy: See `Prosody`.
+            last_sound: Index, from 0, of the last phoneme that is a sound.
         """
         padding, frames = int(token_frames[0]), int(token_frames.sum())
         end = min(int(token_frames[: last_sound + 2].sum()) + _LATE_END, frames)

@@ -1,1 +1,1 @@
-"""The wire formats of AWS that the stand-ins share: signatures, event streams, HTTP."""
+"""The wire formats of AWS that the stand-ins share: signatures, event streams and HTTP."""

@@ -1,23 +1,23 @@
-"""The bodies of the stand-ins' own routes, `/local/…`, which steer them from tests and commands."""
+"""The bodies of the routes `/local/…`, with which tests and commands control the stand-ins."""
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 
 class ControlError(ValueError):
-    """A body is not accepted; the text names the field, its value and what is accepted."""
+    """A body is not accepted. The message names the field, its value and what is accepted."""
 
 
 class ControlBody(BaseModel):
-    """What a control route takes: a JSON object; an unknown key is an error."""
+    """The body of a control route: a JSON object without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 def parse_body[B: BaseModel](kind: type[B], body: bytes) -> B:
-    """Read a JSON body.
+    """Parse a JSON body.
 
     Raises:
-        ControlError: It is no JSON object of that kind.
+        ControlError: The body is not a JSON object of that kind.
     """
     try:
         return kind.model_validate_json(body or b"{}")

@@ -1,4 +1,4 @@
-"""Errors as AWS services with the REST-JSON protocol answer them."""
+"""Errors in the form in which AWS services with the REST-JSON protocol return them."""
 
 import json
 from http import HTTPStatus
@@ -9,8 +9,8 @@ class ApiError(Exception):
 
     Args:
         code: The error's name in the service's model, such as `ModelError`.
-        message: What a person reads.
-        status: The HTTP status that goes with it.
+        message: The text for people.
+        status: The HTTP status of the response.
         members: Further members of the error, such as `OriginalStatusCode`.
     """
 
@@ -29,12 +29,12 @@ class ApiError(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """The response headers: both boto3 and the HTTP/2 SDK find the error's name here."""
+        """The response headers. Both boto3 and the HTTP/2 SDK read the error's name from them."""
         return {"content-type": "application/json", "x-amzn-errortype": self.code}
 
     @property
     def body(self) -> bytes:
-        """The JSON body. SageMaker spells `Message`, Bedrock `message`: both are there."""
+        """The JSON body. It has both `Message`, as in SageMaker, and `message`, as in Bedrock."""
         return json.dumps(
             {"message": self.message, "Message": self.message, **self.members}
         ).encode()

@@ -1,10 +1,11 @@
 """Reading and writing the `application/vnd.amazon.eventstream` framing, without I/O.
 
-Events are encoded and their headers decoded by `smithy-aws-event-stream`, which reads only complete
-events; `EventDecoder` finds these in a stream and checks what that package leaves unchecked.
+The package `smithy-aws-event-stream` encodes events and decodes their headers, but it reads only
+complete events. `EventDecoder` finds the events in a stream and checks what that package does not.
 
-Format: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html and
-https://smithy.io/2.0/aws/amazon-eventstream.html. One message is
+The format is described at
+https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html and
+https://smithy.io/2.0/aws/amazon-eventstream.html. A message consists of
 
     total length (4) | headers length (4) | CRC32 of those 8 bytes (4)
     headers | payload | CRC32 of all before it (4)
@@ -36,11 +37,11 @@ _CRC_BYTES = 4
 
 
 class EventStreamError(ValueError):
-    """The bytes are no event stream. What follows them cannot be read either."""
+    """The bytes are not an event stream. The bytes after them cannot be read either."""
 
 
 def json_event(kind: Literal["event", "exception"], name: str, body: object) -> EventMessage:
-    """Return the event `name` of a service's model, or its exception, with `body` as JSON."""
+    """Return the event or exception `name` of a service's model, with `body` as JSON."""
     headers = {
         ":message-type": kind,
         f":{kind}-type": name,
@@ -50,9 +51,10 @@ def json_event(kind: Literal["event", "exception"], name: str, body: object) -> 
 
 
 class EventDecoder:
-    """Cuts a byte stream into events, however the bytes arrive.
+    """Finds the events in a byte stream, which may arrive in chunks of any size.
 
-    It holds at most one incomplete event, whose size is checked as soon as its prelude is there.
+    It holds at most one incomplete event. The event's size is checked as soon as its prelude has
+    arrived.
     """
 
     def __init__(self) -> None:
@@ -60,15 +62,15 @@ class EventDecoder:
 
     @property
     def buffered_bytes(self) -> int:
-        """How much of an incomplete event is held: 0 between events."""
+        """The size of the incomplete event that is held, or 0 between events."""
         return len(self._buffer)
 
     def feed(self, data: bytes) -> list[EventMessage]:
-        """Take the next bytes and return the events they complete.
+        """Take the next bytes and return the events that they complete.
 
         Raises:
-            EventStreamError: A checksum, a length or a header is wrong. The decoder is of no use
-                afterwards.
+            EventStreamError: A checksum, a length or a header is wrong. The decoder cannot be used
+                any more.
         """
         self._buffer += data
         events = []
@@ -87,8 +89,8 @@ class EventDecoder:
         payload_bytes = total_bytes - headers_bytes - _PRELUDE_BYTES - _CRC_BYTES
         if headers_bytes > MAX_HEADERS_LENGTH or not 0 <= payload_bytes <= MAX_PAYLOAD_LENGTH:
             raise EventStreamError(
-                f"an event of {headers_bytes} bytes of headers and {payload_bytes} of payload is "
-                f"outside 0 to {MAX_HEADERS_LENGTH} and 0 to {MAX_PAYLOAD_LENGTH}"
+                f"an event with {headers_bytes} bytes of headers and {payload_bytes} of payload is "
+                f"outside the limits of 0 to {MAX_HEADERS_LENGTH} and 0 to {MAX_PAYLOAD_LENGTH}"
             )
         return total_bytes, headers_bytes
 
@@ -99,8 +101,8 @@ def _decode(message: bytearray, headers_bytes: int) -> EventMessage:
         event = Event.decode(BytesIO(message))
     except (EventError, KeyError, OverflowError, ValueError, struct.error) as error:
         raise EventStreamError(f"an event cannot be read: {error!r}") from error
-    assert event is not None  # as for an empty message
-    # The SDK's decoder takes the end of the headers for the end of a value that is cut short.
+    assert event is not None  # it is None only for an empty message
+    # If a value is cut short, the SDK's decoder ends it at the end of the headers.
     headers_end = _PRELUDE_BYTES + headers_bytes
     if encode_headers(event.message.headers) != message[_PRELUDE_BYTES:headers_end]:
         raise EventStreamError("a header is cut short")
@@ -108,10 +110,10 @@ def _decode(message: bytearray, headers_bytes: int) -> EventMessage:
 
 
 def encode_headers(headers: HEADERS_DICT) -> bytes:
-    """Return the headers block that `headers` have been decoded from."""
+    """Return the headers block from which `headers` were decoded."""
     encoder = EventHeaderEncoder()
     for name, value in headers.items():
-        if isinstance(value, dt.datetime):  # the encoder's floats lose a millisecond now and then
+        if isinstance(value, dt.datetime):  # the encoder's floats sometimes lose a millisecond
             value += dt.timedelta(microseconds=500)
         encoder.encode_headers({name: value})
     return encoder.get_result()

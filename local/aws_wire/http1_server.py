@@ -1,4 +1,4 @@
-"""HTTP/1.1 for one server connection, one request at a time. The protocol is `h11`'s."""
+"""HTTP/1.1 for one server connection, one request at a time, with the protocol of `h11`."""
 
 import asyncio
 import logging
@@ -14,12 +14,12 @@ _READ_BYTES = 64 * 1024
 _IDLE_S = 60.0
 
 MAX_BODY_BYTES = 25 * 1024 * 1024
-"""SageMaker's limit for a real-time request or response."""
+"""SageMaker's size limit for a real-time request or response."""
 
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """A complete request; header names are in lower case."""
+    """A complete request. The names of its headers are in lower case."""
 
     method: str
     target: str
@@ -40,13 +40,13 @@ type RequestHandler = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 
 class _BodyTooLarge(Exception):
-    """The request's body is over the limit; the rest of it is not read."""
+    """The request's body is over the limit. The rest of it is not read."""
 
 
 async def serve_http1(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handler: RequestHandler
 ) -> None:
-    """Answer requests until the client leaves, idles for a minute or breaks the protocol."""
+    """Answer requests until the client leaves, is idle for a minute, or breaks the protocol."""
     connection = h11.Connection(h11.SERVER)
     try:
         while True:

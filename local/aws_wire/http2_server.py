@@ -1,7 +1,8 @@
-"""HTTP/2 for one server connection: many streams at once, with flow control both ways.
+"""HTTP/2 for one server connection: many streams at once, with flow control in both directions.
 
-The protocol itself is `h2`'s. A stream that nobody reads stops its own sender only: the stream's
-window opens as its handler reads, the connection's as data arrives.
+The protocol is `h2`'s. Each stream has its own back-pressure: its window opens as its handler
+reads, and the connection's window opens as data arrives. A stream that nobody reads stops only its
+own sender.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ class Http2Stream:
     """A request and its response. Its handler reads and writes it in any order.
 
     Attributes:
-        headers: By lower-case name, pseudo-headers such as `:path` included.
+        headers: The headers by lower-case name, including pseudo-headers such as `:path`.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Http2Stream:
         self._news = asyncio.Event()
 
     async def receive(self) -> bytes | None:
-        """Return the request's next bytes, or None at its end, and open the window for more.
+        """Return the request's next bytes, or None at its end, and open the window again.
 
         Raises:
             ConnectionResetError: The client reset the stream.
@@ -78,7 +79,7 @@ class Http2Stream:
         await self._connection.flush()
 
     async def send(self, data: bytes, *, end: bool = False) -> None:
-        """Send response bytes, waiting for as long as the client's window is closed."""
+        """Send response bytes, waiting as long as the client's window is closed."""
         rest = memoryview(data)
         h2 = self._connection.h2
         while rest:
@@ -95,18 +96,18 @@ class Http2Stream:
             self.response_ended = True
 
     def data_arrived(self, data: bytes, window_bytes: int) -> None:
-        """For the connection: take `data`, which used `window_bytes` of the window."""
+        """Store `data`, which used `window_bytes` of the window. The connection calls this."""
         self._received += data
         self._unopened_bytes += window_bytes
         self._news.set()
 
     def request_complete(self) -> None:
-        """For the connection: the client has sent all."""
+        """Note that the client has sent all of the request. The connection calls this."""
         self.request_ended = True
         self._news.set()
 
     def reset_arrived(self) -> None:
-        """For the connection: the client has given the stream up."""
+        """Note that the client has reset the stream. The connection calls this."""
         self._was_reset = self.request_ended = self.response_ended = True
         self._news.set()
 
@@ -118,13 +119,13 @@ class Http2ServerConnection:
     """Serves one accepted connection until either side ends it.
 
     Args:
-        reader: The connection's.
-        writer: The connection's; TCP_NODELAY is on, as asyncio sets it.
-        handler: Called for each request, in a task of its own, which is cancelled when the client
-            resets the stream or goes away.
+        reader: The connection's reader.
+        writer: The connection's writer. asyncio has set TCP_NODELAY on it.
+        handler: Called for each request in its own task. The task is cancelled when the client
+            resets the stream or closes the connection.
 
     Attributes:
-        h2: The protocol's state; what it has to send goes out with `flush`.
+        h2: The protocol's state. `flush` writes what it has to send.
     """
 
     def __init__(
@@ -139,7 +140,7 @@ class Http2ServerConnection:
         self._window_opened = asyncio.Condition()
 
     async def run(self) -> None:
-        """Read until the connection ends; every handler has ended when this returns."""
+        """Read until the connection ends. All handlers have ended when this returns."""
         self.h2.initiate_connection()
         self.h2.update_settings(
             {
@@ -163,7 +164,7 @@ class Http2ServerConnection:
         try:
             events = self.h2.receive_data(data)
         finally:
-            # Also after a protocol error: the GOAWAY frame that says so.
+            # After a protocol error, this sends the GOAWAY frame.
             self._write_pending()
         for event in events:
             match event:
@@ -186,8 +187,8 @@ class Http2ServerConnection:
                 case WindowUpdated() | RemoteSettingsChanged():
                     async with self._window_opened:
                         self._window_opened.notify_all()
-        # Not drained: answers to control frames are few, and a client that is itself waiting to
-        # write must still be read.
+        # Answers to control frames are few, so this does not wait for the writer to drain. A client
+        # that is itself waiting to write must still be read.
         self._write_pending()
 
     def _start(self, stream_id: int, headers: Mapping[str, str]) -> None:
@@ -195,25 +196,25 @@ class Http2ServerConnection:
         task = asyncio.create_task(self._handler(stream))
         self._streams[stream_id] = stream
         self._tasks[stream_id] = task
-        # A callback, since a task that is cancelled before it starts runs no `finally`.
+        # A callback, because a task that is cancelled before it starts runs no `finally`.
         task.add_done_callback(lambda task: self._handler_ended(stream, task))
 
     def _handler_ended(self, stream: Http2Stream, task: asyncio.Task[None]) -> None:
         del self._streams[stream.stream_id], self._tasks[stream.stream_id]
         error = None if task.cancelled() else task.exception()
         if isinstance(error, (ProtocolError, OSError)):
-            # The client reset the stream or left, and our writing overtook the cancellation.
+            # The client reset the stream or left, and the handler wrote before it was cancelled.
             logger.info("stream %d ended early: %s", stream.stream_id, error)
         elif error is not None:
             logger.error("the handler of stream %d failed", stream.stream_id, exc_info=error)
         if stream.request_ended and stream.response_ended:
             return
-        # RFC 9113, 8.1: NO_ERROR stops a request that has been answered already.
+        # RFC 9113, 8.1: NO_ERROR stops a request that has already been answered.
         code = ErrorCodes.NO_ERROR if stream.response_ended else ErrorCodes.INTERNAL_ERROR
         try:
             self.h2.reset_stream(stream.stream_id, code)
         except ProtocolError:
-            return  # It is closed already.
+            return  # The stream is already closed.
         self._write_pending()
 
     async def _stop(self) -> None:
@@ -225,17 +226,17 @@ class Http2ServerConnection:
             self.h2.close_connection()
             self._write_pending()
         except ProtocolError:
-            pass  # The client has closed it.
+            pass  # The client has already closed the connection.
         self._writer.close()
 
     def open_window(self, stream: Http2Stream, size: int) -> None:
-        """For a stream: let its client send `size` more bytes."""
+        """Let the client send `size` more bytes on a stream. The stream calls this."""
         if size and not stream.request_ended:
             self.h2.increment_flow_control_window(size, stream.stream_id)
             self._write_pending()
 
     async def window(self, stream_id: int) -> int:
-        """For a stream: wait until its client lets us send, and return how many bytes."""
+        """Wait until the client's window is open, and return its size. The stream calls this."""
         async with self._window_opened:
             await self._window_opened.wait_for(
                 lambda: self.h2.local_flow_control_window(stream_id) > 0
@@ -247,6 +248,6 @@ class Http2ServerConnection:
             self._writer.write(data)
 
     async def flush(self) -> None:
-        """For a stream: write what `h2` has to send, waiting while the client does not read."""
+        """Write what `h2` has to send, waiting while the client does not read."""
         self._write_pending()
         await self._writer.drain()

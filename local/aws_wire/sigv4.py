@@ -1,8 +1,9 @@
-"""Verification of AWS Signature Version 4, without I/O. botocore computes what is compared.
+"""Verification of AWS Signature Version 4, without I/O. botocore computes the expected signatures.
 
-Requests: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html.
-Event streams: each event is wrapped in an envelope whose signature covers the one before it,
-beginning with the request's; read from `AsyncEventSigner` in `aws-sdk-signers` 0.4.0.
+The signing of requests is described at
+https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html.
+In an event stream, each event is wrapped in an envelope. Its signature covers the signature before
+it; the first one covers the request's. The source is `AsyncEventSigner` in `aws-sdk-signers` 0.4.0.
 """
 
 import datetime as dt
@@ -22,11 +23,12 @@ from local.aws_wire.errors import ApiError
 from local.aws_wire.event_stream import encode_headers
 
 STREAMING_PAYLOAD = "STREAMING-AWS4-HMAC-SHA256-EVENTS"
-"""Stands for the payload's hash in the signature of an event stream's request."""
+"""Replaces the payload's hash in the signature of an event stream's request."""
 
 MAX_CLOCK_SKEW = dt.timedelta(minutes=5)
-"""How far the request's time may be from ours, as AWS has it."""
+"""How far the request's time may differ from the clock, as in AWS."""
 
+_INVALID_TOKEN = "The security token included in the request is invalid."
 _TIME_FORMAT = "%Y%m%dT%H%M%SZ"
 _AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256 Credential=(?P<access_key_id>[^/,]+)/(?P<date>\d{8})/(?P<region>[^/,]+)"
@@ -37,12 +39,21 @@ _AUTHORIZATION = re.compile(
 
 @dataclass(frozen=True)
 class Verifier:
-    """The one caller a stand-in knows, and the service and Region it plays."""
+    """Verify requests of the only caller that a stand-in knows, for one service and Region.
+
+    Attributes:
+        access_key_id: The caller's access key.
+        secret_access_key: The secret of that key.
+        region: The AWS Region.
+        service: The service's name in signatures, such as `bedrock`.
+        session_token: The session token that belongs to temporary keys; None for other keys.
+    """
 
     access_key_id: str
     secret_access_key: str
     region: str
     service: str
+    session_token: str | None = None
 
     def verify(
         self,
@@ -55,17 +66,18 @@ class Verifier:
         """Check a request's `Authorization`.
 
         Args:
-            method: `POST` and the like.
-            target: Path and query exactly as they were on the wire.
-            headers: By lower-case name; `host` must be among them.
-            body: The complete body; None for an event stream, whose events are signed one by one.
-            now: The time, with its zone; None for the clock's.
+            method: The HTTP method, such as `POST`.
+            target: Path and query exactly as on the wire.
+            headers: The headers by lower-case name, including `host`.
+            body: The complete body, or None for an event stream, whose events are signed one by
+                one.
+            now: The time with its zone, or None for the current time.
 
         Returns:
-            What opens the events of an event stream.
+            The chain that opens the events of an event stream.
 
         Raises:
-            ApiError: 403, with the reason.
+            ApiError: The request is refused with 403 and the reason.
         """
         now = now or dt.datetime.now(dt.UTC)
         match = self._parse_authorization(headers.get("authorization", ""))
@@ -78,6 +90,8 @@ class Verifier:
         signed_names = match["signed_headers"].split(";")
         if "host" not in signed_names:
             raise _denied("'Host' must be a signed header.")
+        if headers.get("x-amz-security-token") != self.session_token:
+            raise _denied(_INVALID_TOKEN, "UnrecognizedClientException")
 
         request = AWSRequest(
             method,
@@ -88,7 +102,7 @@ class Verifier:
         credentials = Credentials(self.access_key_id, self.secret_access_key)
         auth = SigV4Auth(credentials, self.service, self.region)
         payload_hash = STREAMING_PAYLOAD if body is None else hashlib.sha256(body).hexdigest()
-        # The last line is the payload's hash: botocore believes the one that a header claims.
+        # The last line is the payload's hash. It is replaced because botocore trusts the header's.
         head, _, _ = auth.canonical_request(request).rpartition("\n")
         string_to_sign = auth.string_to_sign(request, f"{head}\n{payload_hash}")
         if not hmac.compare_digest(auth.signature(string_to_sign, request), match["signature"]):
@@ -98,16 +112,19 @@ class Verifier:
         return EventSignatureChain(auth, request, match["signature"])
 
     def _parse_authorization(self, authorization: str) -> re.Match[str]:
-        """Return the fields of an `Authorization` header that is this caller's and service's."""
+        """Return the fields of an `Authorization` header for this caller and service.
+
+        Raises:
+            ApiError: The header is missing or malformed, or names another caller or scope.
+        """
         if not authorization:
             raise _denied("Missing Authentication Token", "MissingAuthenticationTokenException")
         match = _AUTHORIZATION.fullmatch(authorization)
         if not match:
-            message = "The Authorization header is not a Signature Version 4 one."
+            message = "The Authorization header is not in the format of Signature Version 4."
             raise _denied(message, "IncompleteSignatureException")
         if match["access_key_id"] != self.access_key_id:
-            message = "The security token included in the request is invalid."
-            raise _denied(message, "UnrecognizedClientException")
+            raise _denied(_INVALID_TOKEN, "UnrecognizedClientException")
         if (match["region"], match["service"]) != (self.region, self.service):
             raise _denied(
                 f"Credential should be scoped to {self.region}/{self.service}, "
@@ -122,8 +139,8 @@ class EventSignatureChain:
 
     Attributes:
         auth: Signs with the caller's key.
-        request: The stream's request, whose date and scope are those of its events.
-        prior_signature: The request's or the last event's, in hex.
+        request: The stream's request, whose date and scope also apply to its events.
+        prior_signature: The signature of the request or of the last event, in hex.
     """
 
     auth: SigV4Auth
@@ -134,7 +151,8 @@ class EventSignatureChain:
         """Return the encoded event inside, or `b""` for the envelope that ends the stream.
 
         Raises:
-            ApiError: 403: the envelope is unsigned, altered, missing a predecessor or repeated.
+            ApiError: With 403: the envelope is unsigned, altered or repeated, or the one before it
+                is missing.
         """
         date = envelope.headers.get(":date")
         signature = envelope.headers.get(":chunk-signature")
@@ -166,7 +184,7 @@ def _request_time(headers: Mapping[str, str], scope_date: str) -> dt.datetime:
     try:
         signed_at = dt.datetime.strptime(text, _TIME_FORMAT).replace(tzinfo=dt.UTC)
     except ValueError:
-        message = f"X-Amz-Date is {text!r}, not like 20260131T235959Z."
+        message = f"X-Amz-Date is {text!r}; it must look like 20260131T235959Z."
         raise _denied(message, "IncompleteSignatureException") from None
     if not text.startswith(scope_date):
         raise _denied(f"The credential's date {scope_date} is not that of X-Amz-Date, {text}.")

@@ -8,14 +8,14 @@ import trustme
 
 
 def make_tls(directory: Path) -> tuple[ssl.SSLContext, Path]:
-    """Make, or find in `directory`, a CA and a certificate for `localhost` and `127.0.0.1`.
+    """Make a CA and a certificate for `localhost` and `127.0.0.1`, unless they are in `directory`.
 
-    `ca.pem`, `cert.pem` and `key.pem` (mode 0600) are in `directory`, which is created if need be.
-    The CA's key is never stored. A server that is started again finds the certificate of before,
-    so that clients which have read the CA file go on trusting it.
+    The files are `ca.pem`, `cert.pem` and `key.pem` (mode 0600). The directory is created if
+    needed. The CA's key is never stored. A server that is started again uses the same certificate,
+    so that clients which have read the CA file still trust it.
 
     Returns:
-        The server's context, offering `h2` and `http/1.1`, and the CA file that clients trust.
+        The server's context, which offers `h2` and `http/1.1`, and the CA file for clients.
     """
     directory.mkdir(parents=True, exist_ok=True)
     ca_file = directory / "ca.pem"
@@ -26,7 +26,7 @@ def make_tls(directory: Path) -> tuple[ssl.SSLContext, Path]:
         certificate = ca.issue_cert("localhost", "127.0.0.1")
         ca.cert_pem.write_to_path(ca_file)
         _write_private(key_file, certificate.private_key_pem.bytes())
-        # Last, since it is this one whose presence says that all three are there.
+        # Written last, so that its presence shows that all three files are complete.
         certificate.cert_chain_pems[0].write_to_path(certificate_file)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate_file, key_file)
@@ -35,7 +35,7 @@ def make_tls(directory: Path) -> tuple[ssl.SSLContext, Path]:
 
 
 def _write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, at no moment readable by others."""
+    """Write a file that only its owner can read, even while it is being written."""
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:

@@ -1,1 +1,1 @@
-"""A stand-in for Amazon Bedrock: ConverseStream with scripted replies."""
+"""Servers at the agent's Bedrock address: scripted replies, or a real model's."""

@@ -1,47 +1,50 @@
-"""A stand-in for the Bedrock runtime on loopback: ConverseStream on the real wire.
+"""A stand-in for the Bedrock runtime that serves ConverseStream with scripted replies.
 
 `python -m local.bedrock.converse [--port 0] [--first-token-s 0.4] [--tokens-per-s 12]`
 
-It says what `replies.toml` has for the words of the last user message, at the pace that is set.
-With credentials given, requests have to be signed with them.
+The words of the last user message choose a reply in `replies.toml`. The stand-in writes it at the
+configured pace. If keys are given, requests must be signed with them.
 
-Routes of its own, all JSON; an unknown key is answered with 400:
+The stand-in has routes of its own. They take and return JSON, and answer an unknown key with 400:
 
-- `POST /local/script {"text": …, "error_after_tokens": …}`: the next replies; `null` resets.
-- `POST /local/pace {"first_token_s": …, "tokens_per_s": …}`
-- `POST /local/hold`: keep back the last text delta of every reply, until `POST /local/release`.
-- `GET /local/stats` answers `{"requests": …, "streams_open": …, "model_ids": […],
+- `POST /local/script {"text": …, "error_after_tokens": …}` sets the replies from now on. `null`
+  resets a value.
+- `POST /local/pace {"first_token_s": …, "tokens_per_s": …}` sets the pace.
+- `POST /local/hold` holds back the last text delta of every reply until `POST /local/release`.
+- `GET /local/stats` returns `{"requests": …, "streams_open": …, "model_ids": […],
   "last_message_count": …}`.
 """
 
-import argparse
 import asyncio
 import contextlib
-import logging
-import sys
 import uuid
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from local.aws_wire.control import ControlBody, ControlError, parse_body
 from local.aws_wire.errors import ApiError
-from local.aws_wire.event_stream import CONTENT_TYPE, json_event
-from local.aws_wire.serving import run_until_signalled, serve_app, stand_in_parser
+from local.aws_wire.event_stream import CONTENT_TYPE
+from local.aws_wire.serving import serve_app
 from local.aws_wire.sigv4 import Verifier
 from local.bedrock.replies import choose_reply, load_replies, tokens
-
-logger = logging.getLogger(__name__)
+from local.bedrock.runtime import (
+    create_app,
+    event,
+    exception,
+    run,
+    runtime_parser,
+    verifier_from,
+)
 
 
 class _ContentBlock(BaseModel):
-    """Only text is read; images, tool results and the like are passed over."""
+    """A content block. Only its text is read; images, tool results and others are ignored."""
 
     text: str = ""
 
@@ -52,7 +55,7 @@ class _Message(BaseModel):
 
 
 class _ConverseRequest(BaseModel):
-    """What of Converse's body decides the reply. boto3 has validated all of it."""
+    """The part of a ConverseStream request that chooses the reply. boto3 has validated it."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -60,7 +63,7 @@ class _ConverseRequest(BaseModel):
 
     @property
     def prompt(self) -> str:
-        """The text of the last user message, `""` when it has none."""
+        """The text of the last user message, or `""` if it has none."""
         for message in reversed(self.messages):
             if message.role == "user":
                 return " ".join(block.text for block in message.content)
@@ -68,12 +71,12 @@ class _ConverseRequest(BaseModel):
 
 
 class _Script(ControlBody):
-    """What the model says from now on.
+    """The reply to every request from now on.
 
     Attributes:
-        text: Exactly this; None for the replies by keyword again.
-        error_after_tokens: After so many tokens the stream breaks with a
-            `modelStreamErrorException`; 0 refuses the request with `ThrottlingException`.
+        text: The reply's exact text. None chooses a reply by keyword again.
+        error_after_tokens: The number of tokens after which the reply fails with a
+            `modelStreamErrorException`. 0 refuses the request with a `ThrottlingException`.
     """
 
     text: Annotated[str, Field(min_length=1)] | None = None
@@ -81,11 +84,11 @@ class _Script(ControlBody):
 
 
 class Pace(ControlBody):
-    """How fast the model writes.
+    """The speed at which replies are written.
 
     Attributes:
-        first_token_s: Seconds until a reply's first token.
-        tokens_per_s: Tokens a second after it.
+        first_token_s: Seconds from the request to the first token.
+        tokens_per_s: Tokens per second after the first token.
     """
 
     first_token_s: float = Field(default=0.4, ge=0, allow_inf_nan=False)
@@ -93,7 +96,7 @@ class Pace(ControlBody):
 
 
 class _Counters(BaseModel):
-    """What `GET /local/stats` answers."""
+    """The response of `GET /local/stats`."""
 
     requests: int = 0
     streams_open: int = 0
@@ -102,15 +105,17 @@ class _Counters(BaseModel):
 
 
 class BedrockConverse:
-    """The stand-in's state and routes; `app` is the ASGI application.
+    """The stand-in's state and routes.
 
     Args:
         verifier: Checks signatures; None accepts every request.
-        pace: How fast the model writes at first.
+        pace: The speed of the replies until `/local/pace` changes it.
+
+    Attributes:
+        app: The ASGI application.
     """
 
     def __init__(self, *, verifier: Verifier | None = None, pace: Pace | None = None) -> None:
-        self._verifier = verifier
         self._pace = pace or Pace()
         self._replies = load_replies()
         self._script = _Script()
@@ -118,38 +123,28 @@ class BedrockConverse:
         self._released.set()
         self._stopping = asyncio.Event()
         self._counters = _Counters()
-        self.app = Starlette(
-            routes=[
-                # An ARN has slashes, which arrive decoded.
-                Route("/model/{model_id:path}/converse-stream", self._converse, methods=["POST"]),
+        self.app = create_app(
+            verifier,
+            self._converse,
+            [
                 Route("/local/script", self._set_script, methods=["POST"]),
                 Route("/local/pace", self._set_pace, methods=["POST"]),
                 Route("/local/hold", self._hold, methods=["POST"]),
                 Route("/local/release", self._release, methods=["POST"]),
                 Route("/local/stats", self._stats, methods=["GET"]),
             ],
-            exception_handlers={ApiError: _api_error, ControlError: _control_error},
         )
 
     def stop(self) -> None:
-        """End the replies that are being written with an error."""
+        """End every reply that is being written with an error."""
         self._stopping.set()
         self._released.set()
 
-    async def _converse(self, request: Request) -> Response:
-        body = await request.body()
-        if self._verifier is not None:
-            self._verifier.verify(
-                request.method,
-                request.scope["raw_path"].decode(),
-                dict(request.headers),
-                body,
-            )
+    async def _converse(self, model_id: str, body: bytes) -> Response:
         try:
             converse = parse_body(_ConverseRequest, body)
         except ControlError as error:
             raise ApiError("ValidationException", str(error)) from error
-        model_id = request.path_params["model_id"]
         self._counters.requests += 1
         self._counters.last_message_count = len(converse.messages)
         if model_id not in self._counters.model_ids:
@@ -166,34 +161,32 @@ class BedrockConverse:
         )
 
     async def _stream(self, text: str, error_after_tokens: int | None) -> AsyncIterator[bytes]:
-        """The events of one reply, each when it is due."""
+        """Yield the encoded events of one reply, each when it is due."""
         loop = asyncio.get_running_loop()
         started_s = loop.time()
         reply_tokens = tokens(text)
         self._counters.streams_open += 1
         try:
-            yield _event("messageStart", {"role": "assistant"})
+            yield event("messageStart", {"role": "assistant"})
             due_s = started_s + self._pace.first_token_s
             for index, token in enumerate(reply_tokens):
                 if index == error_after_tokens:
-                    yield _exception("modelStreamErrorException", "The model stopped working.")
+                    yield exception("modelStreamErrorException", "The model stopped working.")
                     return
-                # By the clock, so that what sending takes does not add up.
+                # Each token has a time of its own, so that delays in sending do not add up.
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout_at(due_s):
                         await self._stopping.wait()
                 if index == len(reply_tokens) - 1:
                     await self._released.wait()
                 if self._stopping.is_set():
-                    yield _exception("serviceUnavailableException", "The stand-in is stopping.")
+                    yield exception("serviceUnavailableException", "The stand-in is stopping.")
                     return
-                yield _event(
-                    "contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": token}}
-                )
+                yield event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": token}})
                 due_s += 1 / self._pace.tokens_per_s
-            yield _event("contentBlockStop", {"contentBlockIndex": 0})
-            yield _event("messageStop", {"stopReason": "end_turn"})
-            yield _event(
+            yield event("contentBlockStop", {"contentBlockIndex": 0})
+            yield event("messageStop", {"stopReason": "end_turn"})
+            yield event(
                 "metadata",
                 {
                     "usage": {
@@ -213,7 +206,7 @@ class BedrockConverse:
 
     async def _set_pace(self, request: Request) -> Response:
         pace = parse_body(Pace, await request.body())
-        # What is absent stays as it is.
+        # A value that is absent does not change.
         self._pace = self._pace.model_copy(update=pace.model_dump(exclude_unset=True))
         return JSONResponse(self._pace.model_dump())
 
@@ -231,24 +224,6 @@ class BedrockConverse:
         return JSONResponse(self._counters.model_dump())
 
 
-async def _api_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ApiError)
-    logger.info("refused %s: %s", request.url.path, error)
-    return Response(error.body, error.status, error.headers)
-
-
-async def _control_error(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, HTTPStatus.BAD_REQUEST)
-
-
-def _event(name: str, body: object) -> bytes:
-    return json_event("event", name, body).encode()
-
-
-def _exception(name: str, message: str) -> bytes:
-    return json_event("exception", name, {"message": message}).encode()
-
-
 @contextlib.asynccontextmanager
 async def run_bedrock(
     stand_in: BedrockConverse, host: str = "127.0.0.1", port: int = 0
@@ -261,31 +236,30 @@ async def run_bedrock(
             stand_in.stop()
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = stand_in_parser("local.bedrock.converse", __doc__)
-    parser.add_argument("--first-token-s", type=float, default=Pace().first_token_s)
-    parser.add_argument("--tokens-per-s", type=float, default=Pace().tokens_per_s)
-    parser.add_argument("--access-key-id", help="with it, signatures are verified")
-    parser.add_argument("--secret-access-key")
-    parser.add_argument("--region", default="us-east-1")
-    return parser
-
-
-def _stand_in(parser: argparse.ArgumentParser, options: argparse.Namespace) -> BedrockConverse:
-    keys = options.access_key_id, options.secret_access_key
-    if keys.count(None) == 1:
-        parser.error("--access-key-id and --secret-access-key go together")
+def main() -> None:
+    """Run the stand-in as a process."""
+    parser = runtime_parser("local.bedrock.converse", __doc__, keys_required=False)
+    parser.add_argument(
+        "--first-token-s",
+        type=float,
+        default=Pace().first_token_s,
+        help="seconds until the first token of a reply (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--tokens-per-s",
+        type=float,
+        default=Pace().tokens_per_s,
+        help="tokens per second after it (default: %(default)s)",
+    )
+    options = parser.parse_args()
+    verifier = verifier_from(parser, options)
     try:
         pace = Pace(first_token_s=options.first_token_s, tokens_per_s=options.tokens_per_s)
     except ValidationError as error:
         parser.error(str(error))
-    verifier = None if None in keys else Verifier(*keys, options.region, "bedrock")
-    return BedrockConverse(verifier=verifier, pace=pace)
+    stand_in = BedrockConverse(verifier=verifier, pace=pace)
+    run(run_bedrock(stand_in, options.host, options.port), options.host)
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
-    parser = _parser()
-    options = parser.parse_args()
-    server = run_bedrock(_stand_in(parser, options), options.host, options.port)
-    asyncio.run(run_until_signalled(server, options.host))
+    main()

@@ -1,4 +1,4 @@
-"""InvokeEndpoint: one request, one answer from the container's `POST /invocations`."""
+"""InvokeEndpoint: each request is forwarded to the container's `POST /invocations`."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 _ROUTE = re.compile(r"/endpoints/([^/?]+)/invocations")
 _MAX_ORIGINAL_MESSAGE_CHARACTERS = 1024
-# SageMaker strips every header but those of its API.
+# SageMaker forwards only the headers of its API.
 _FORWARDED = ("accept", "content-type", "x-amzn-sagemaker-custom-attributes")
 
 
@@ -27,9 +27,9 @@ class BatchInvocations:
 
     Attributes:
         settings: The endpoints and limits.
-        verifier: Checks the requests' signatures.
-        client: For the requests to containers; its owner closes it.
-        requests: How many have been forwarded.
+        verifier: Checks the signatures of requests.
+        client: Sends the requests to containers. Its owner closes it.
+        requests: How many requests have been forwarded.
     """
 
     settings: RouterSettings
@@ -38,7 +38,7 @@ class BatchInvocations:
     requests: int = 0
 
     async def handle(self, request: HttpRequest) -> HttpResponse:
-        """Forward a request, or answer with the error that boto3 knows."""
+        """Forward a request, or answer with an error that boto3 knows."""
         try:
             return await self._invoke(request)
         except ApiError as error:

@@ -1,7 +1,8 @@
 """InvokeEndpointWithBidirectionalStream: one HTTP/2 stream relayed to one container WebSocket.
 
-Documented are the frame mapping, the pings and the names of the errors; the errors' members are
-those of `aws-sdk-sagemaker-runtime-http2` 0.12.0. Marked "guess" is what no public source says.
+AWS documents the mapping of frames, the pings and the names of the errors. The members of the
+errors are those of `aws-sdk-sagemaker-runtime-http2` 0.12.0. A comment with "guess" marks behavior
+that no public source describes.
 """
 
 import asyncio
@@ -50,8 +51,8 @@ class StreamFailure(Exception):
 
     Args:
         kind: The event's name in the service's model.
-        message: Its `Message`.
-        error_code: The WebSocket close code as text; only ModelStreamError has the member.
+        message: The event's `Message`.
+        error_code: The WebSocket close code as text. Only ModelStreamError has this member.
     """
 
     def __init__(self, kind: _FailureKind, message: str, error_code: str | None = None) -> None:
@@ -61,7 +62,7 @@ class StreamFailure(Exception):
         self.error_code = error_code
 
     def event(self) -> EventMessage:
-        """The event that tells the client."""
+        """Return the event that reports the failure to the client."""
         body = {"Message": self.message}
         if self.error_code is not None:
             body["ErrorCode"] = self.error_code
@@ -74,10 +75,10 @@ class BidirectionalStreams:
 
     Attributes:
         settings: The endpoints and limits.
-        verifier: Checks the requests' signatures.
-        take_fault: Called once for each request, returns the error that a test has asked for.
+        verifier: Checks the signatures of requests.
+        take_fault: Called once for each request. Returns the error that a test has asked for.
         opened: How many streams have been answered with 200.
-        open: How many of them are still going.
+        open: How many of these streams are still open.
     """
 
     settings: RouterSettings
@@ -87,7 +88,7 @@ class BidirectionalStreams:
     open: int = 0
 
     async def handle(self, stream: Http2Stream) -> None:
-        """Answer one request: an error, or events until either side ends the stream."""
+        """Answer one request with an error, or with events until either side ends the stream."""
         try:
             fault = self.take_fault()
             if isinstance(fault, ApiError):
@@ -122,7 +123,11 @@ class BidirectionalStreams:
             container.close()
 
     def _accept(self, stream: Http2Stream) -> tuple[EventSignatureChain, str]:
-        """Check a request; return its events' signature chain and the container's URL."""
+        """Check a request. Return the signature chain of its events and the container's URL.
+
+        Raises:
+            ApiError: The request is refused.
+        """
         headers = dict(stream.headers)
         method, target = headers[":method"], headers[":path"]
         name = endpoint_name(_ROUTE, method, target)
@@ -135,7 +140,7 @@ class BidirectionalStreams:
             )
         endpoint = find_endpoint(self.settings, name, headers, "InputValidationError")
         if not endpoint.bidirectional:
-            # Guess: the service names neither the error nor the text.
+            # Guess: neither the error nor its text is documented.
             raise ApiError(
                 "InputValidationError",
                 f"Endpoint {name} does not support bidirectional streaming: its image lacks "
@@ -165,7 +170,7 @@ class _Relay:
         """Return when the container has closed with 1000.
 
         Raises:
-            StreamFailure: It ended in another way.
+            StreamFailure: The stream ended in another way.
         """
         tasks = [
             asyncio.create_task(self._client_to_container()),
@@ -173,15 +178,15 @@ class _Relay:
             asyncio.create_task(self._ping()),
         ]
         try:
-            # The first task to end, in whichever way, ends the session; the client's half-close
-            # does so by the container's answer to it.
+            # The first task that ends, in whatever way, ends the session. After the client's
+            # half-close, it is the container's answer that ends it.
             done, _ = await asyncio.wait(
                 tasks, timeout=self.settings.max_session_s, return_when=asyncio.FIRST_COMPLETED
             )
             for task in done:
                 task.result()
             if not done:
-                # Guess: thirty minutes are reported, how the end looks is not.
+                # Guess: the limit of thirty minutes is reported, but not how the stream ends.
                 self.container.start_closing(CloseCode.GOING_AWAY, "session limit")
                 raise StreamFailure(
                     "InternalStreamFailure",
@@ -193,7 +198,7 @@ class _Relay:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _client_to_container(self) -> None:
-        """Forward parts; after the client's half-close wait for the container to close too."""
+        """Forward PayloadParts. After the client's half-close, wait for the container's Close."""
         parts = PartsToFrames()
         envelopes = EventDecoder()
         ended = False
@@ -209,15 +214,15 @@ class _Relay:
             if envelopes.buffered_bytes:
                 raise EventStreamError("the stream ended inside an event")
         except ContainerLost as error:
-            # The other direction knows why, if there was a Close frame, and ends the session.
+            # If there was a Close frame, the other direction has read it and ends the session.
             await asyncio.sleep(_CLOSING_TIMEOUT_S)
             raise _lost(error) from error
         except (ApiError, EventStreamError, PayloadPartError) as error:
-            # Guess: how the service names a bad event inside an open stream is not documented.
+            # Guess: the error for a bad event inside an open stream is not documented.
             self.container.start_closing(CloseCode.GOING_AWAY, "bad event")
             raise StreamFailure("InternalStreamFailure", str(error)) from error
-        # Guess: the service is known to tear the connection down on a half-close, not with which
-        # code. What the container still sends before its own Close is forwarded.
+        # Guess: the service is known to close the connection after a half-close, but not with which
+        # code. Frames that the container sends before its own Close are still forwarded.
         self.container.start_closing(CloseCode.NORMAL_CLOSURE)
         await asyncio.sleep(_CLOSING_TIMEOUT_S)
         raise StreamFailure(
@@ -225,7 +230,7 @@ class _Relay:
         )
 
     async def _container_to_client(self) -> None:
-        """Forward frames until the container's Close."""
+        """Forward frames until the container sends Close."""
         parts = FramesToParts()
         while True:
             try:
@@ -233,8 +238,8 @@ class _Relay:
             except ContainerLost as error:
                 raise _lost(error) from error
             if isinstance(received, ContainerClosed):
-                # Guess: the documentation turns every Close frame into ModelStreamError; a clean
-                # one, 1000, ends the stream here without an error.
+                # Guess: in the documentation, every Close frame becomes a ModelStreamError. Here, a
+                # normal closure, 1000, ends the stream without an error.
                 if received.code == CloseCode.NORMAL_CLOSURE:
                     return
                 raise StreamFailure(
@@ -248,7 +253,7 @@ class _Relay:
                 await self.stream.send(parts.event(received).encode())
 
     async def _ping(self) -> None:
-        """Ping now and then, and give the container up when it does not answer."""
+        """Send pings at intervals, and fail the stream if the container does not answer."""
         while True:
             await asyncio.sleep(self.settings.ping_interval_s)
             if self.unanswered_pings >= self.settings.max_unanswered_pings:

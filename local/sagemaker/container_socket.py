@@ -1,7 +1,7 @@
-"""A WebSocket to the container on which single frames, with their FIN bit, can be seen and sent.
+"""A WebSocket to the container that sends and receives single frames with their FIN bit.
 
-The usual clients hand out whole messages, but SageMaker forwards frames, so this is a thin adapter
-around websockets' protocol without I/O.
+The usual clients return whole messages, but SageMaker forwards frames. This is therefore a thin
+adapter around the protocol of websockets, which is without I/O.
 """
 
 import asyncio
@@ -21,21 +21,21 @@ _READ_BYTES = 64 * 1024
 
 
 class ContainerLost(ConnectionError):
-    """The connection broke without a closing handshake, or broke the WebSocket protocol."""
+    """The connection ended without a closing handshake, or violated the WebSocket protocol."""
 
 
 @dataclass(frozen=True)
 class ContainerClosed:
-    """The container sent a Close frame. Without a code in it, `code` is 1005."""
+    """The container sent a Close frame. If the frame has no code, `code` is 1005."""
 
     code: int
     reason: str
 
 
 class ContainerSocket:
-    """One open WebSocket. Make it with `open_container_socket`, end it with `close`.
+    """One open WebSocket. Create it with `open_container_socket` and end it with `close`.
 
-    `send` and `receive` may run in two tasks. TCP_NODELAY is on, as asyncio sets it.
+    `send` and `receive` may run in different tasks. asyncio has set TCP_NODELAY.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class ContainerSocket:
         """Upgrade the connection.
 
         Raises:
-            ApiError: The answer is an HTTP response without an upgrade.
+            ApiError: The container answered with an HTTP response without an upgrade.
             ContainerLost: The connection ended, or the answer is not HTTP.
         """
         self._protocol.send_request(self._protocol.connect())
@@ -69,7 +69,7 @@ class ContainerSocket:
     async def send(self, frame: Frame) -> None:
         """Send one text, binary or continuation frame, waiting while the container does not read.
 
-        After the Close frame of either side, frames are dropped, as they would be by the peer.
+        After a Close frame of either side, frames are dropped, as the peer would drop them.
 
         Raises:
             ContainerLost: The connection is broken.
@@ -87,7 +87,7 @@ class ContainerSocket:
         await self._flush()
 
     def ping(self) -> None:
-        """Send a Ping without waiting; its Pong comes out of `receive`."""
+        """Send a Ping without waiting. `receive` returns its Pong."""
         with contextlib.suppress(InvalidState):
             self._protocol.send_ping(b"")
             self._write_pending()
@@ -95,10 +95,10 @@ class ContainerSocket:
     async def receive(self) -> Frame | ContainerClosed:
         """Return the next data or Pong frame, or the container's Close.
 
-        Pings are answered here and not returned.
+        It answers Pings and does not return them.
 
         Raises:
-            ContainerLost: There was no Close frame.
+            ContainerLost: The connection ended without a Close frame.
         """
         while True:
             while self._received:
@@ -112,22 +112,23 @@ class ContainerSocket:
             if self._protocol.parser_exc is not None:
                 raise ContainerLost(f"the connection to the container broke: {self._why()}")
             data = await self._read()
-            # Pongs. Not drained: a container that is itself waiting to write must still be read.
+            # These are Pongs. This does not wait for the writer to drain, because a container that
+            # is itself waiting to write must still be read.
             self._write_pending()
             if not data and not self._received and self._protocol.parser_exc is None:
                 raise ContainerLost("the connection to the container ended")
 
     def start_closing(self, code: CloseCode, reason: str = "") -> None:
-        """Send a Close frame, unless one was sent; `receive` then returns the container's.
+        """Send a Close frame, unless one was sent. `receive` then returns the container's.
 
-        It does not wait, so that a container which reads no more can still be given up.
+        It does not wait, so that it also works if the container no longer reads.
         """
         with contextlib.suppress(InvalidState):
             self._protocol.send_close(code, reason)
             self._write_pending()
 
     def close(self) -> None:
-        """Give the connection up without waiting, telling the container 1001 where it can hear."""
+        """Close the connection without waiting, after a Close frame with 1001 if none was sent."""
         self.start_closing(CloseCode.GOING_AWAY)
         self._writer.close()
 
@@ -136,7 +137,7 @@ class ContainerSocket:
         return "end of stream" if isinstance(error, EOFError) else str(error)
 
     async def _read(self) -> bytes:
-        """Read once into the protocol; `b""` at the end of the stream."""
+        """Read once and pass the data to the protocol. Return `b""` at the end of the stream."""
         try:
             data = await self._reader.read(_READ_BYTES)
         except OSError as error:
@@ -151,7 +152,7 @@ class ContainerSocket:
         return data
 
     def _write_pending(self) -> None:
-        # Empty stands for a half-close, which is not needed: `close` closes both ways.
+        # Empty data means a half-close, which is not needed because `close` closes both directions.
         for data in self._protocol.data_to_send():
             if data:
                 self._writer.write(data)
@@ -168,14 +169,14 @@ async def open_container_socket(url: str, timeout_s: float) -> ContainerSocket:
     """Connect to `ws://host:port/path?query`.
 
     Raises:
-        ApiError: 424: no connection or no answer within `timeout_s` seconds, or the container
-            refuses the WebSocket or hangs up.
+        ApiError: With 424: there is no connection or no answer within `timeout_s` seconds, or the
+            container refuses the WebSocket or closes the connection.
     """
     uri = parse_uri(url)
     try:
         async with asyncio.timeout(timeout_s):
             reader, writer = await asyncio.open_connection(uri.host, uri.port)
-            # An event carries at most this much, so a longer frame could not be forwarded.
+            # An event carries at most this many bytes, so a longer frame could not be forwarded.
             protocol = ClientProtocol(uri, max_size=(None, MAX_PAYLOAD_LENGTH))
             socket = ContainerSocket(reader, writer, protocol)
             try:

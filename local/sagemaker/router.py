@@ -1,10 +1,11 @@
-"""A stand-in for the SageMaker runtime on loopback: the real wire, one TLS port.
+"""A stand-in for the SageMaker runtime on loopback, with the real protocols on one TLS port.
 
 `python -m local.sagemaker.router --endpoint NAME=http://127.0.0.1:8080 --tls-dir DIR
 --access-key-id A --secret-access-key S`
 
-ALPN decides: on HTTP/2 it serves bidirectional streams, on HTTP/1.1 InvokeEndpoint and two control
-routes of its own. The official SDKs need its address, its CA file and the credentials.
+The client chooses the protocol by ALPN. Over HTTP/2, the stand-in serves bidirectional streams.
+Over HTTP/1.1, it serves InvokeEndpoint and two control routes of its own. The official SDKs need
+its address, its CA file and the credentials.
 
 - `GET /local/stats` answers `{"streams_opened": …, "streams_open": …, "requests": …}`.
 - `POST /local/fault {"error": …}` makes the next stream fail with that error, for tests.
@@ -45,7 +46,7 @@ _OPEN_ERRORS = {
 
 
 class _Fault(ControlBody):
-    """What the next bidirectional stream fails with."""
+    """The error with which the next bidirectional stream fails."""
 
     error: Literal[
         "InternalServerError",
@@ -59,8 +60,8 @@ class SageMakerRouter:
     """The stand-in. Use `run_router`, which starts and stops it.
 
     Attributes:
-        ca_file: What clients have to trust.
-        port: Where it listens.
+        ca_file: The CA file that clients have to trust.
+        port: The port on which it listens.
     """
 
     def __init__(self, settings: RouterSettings, client: httpx.AsyncClient) -> None:
@@ -78,12 +79,12 @@ class SageMakerRouter:
 
     @property
     def url(self) -> str:
-        """What to give to a client as its endpoint."""
+        """The endpoint URL for clients."""
         return f"https://{self._settings.host}:{self.port}"
 
     @property
     def counters(self) -> dict[str, int]:
-        """How many streams were and are open, and how many batch requests were forwarded."""
+        """The numbers of streams opened, of streams still open, and of batch requests forwarded."""
         return {
             "streams_opened": self._streams.opened,
             "streams_open": self._streams.open,
@@ -91,7 +92,7 @@ class SageMakerRouter:
         }
 
     async def start(self) -> None:
-        """Make certificates and listen."""
+        """Make the certificates and listen."""
         context, self.ca_file = make_tls(self._settings.tls_dir)
         self._server = await asyncio.start_server(
             self._accept, self._settings.host, self._settings.port, ssl=context
@@ -99,7 +100,7 @@ class SageMakerRouter:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """End every stream and connection and stop listening."""
+        """Stop listening, and end every stream and connection."""
         if self._server is not None:
             self._server.close()
         connections = list(self._connections)
@@ -157,7 +158,7 @@ def _json_response(status: HTTPStatus, content: object) -> HttpResponse:
 @contextlib.asynccontextmanager
 async def run_router(settings: RouterSettings) -> AsyncIterator[SageMakerRouter]:
     """Start a router, and stop it at the end of the block."""
-    # The proxy variables of the environment are for other hosts than the container.
+    # The environment's proxy variables do not apply to the container.
     async with httpx.AsyncClient(timeout=None, trust_env=False) as client:
         router = SageMakerRouter(settings, client)
         await router.start()
@@ -170,7 +171,7 @@ async def run_router(settings: RouterSettings) -> AsyncIterator[SageMakerRouter]
 def _endpoint(argument: str) -> tuple[str, str]:
     name, separator, url = argument.partition("=")
     if not (name and separator and url):
-        raise argparse.ArgumentTypeError(f"{argument!r} is not NAME=http://HOST:PORT")
+        raise argparse.ArgumentTypeError(f"{argument!r}: must be NAME=http://HOST:PORT")
     return name, url
 
 
@@ -182,14 +183,14 @@ def _settings(arguments: list[str]) -> RouterSettings:
         type=_endpoint,
         required=True,
         metavar="NAME=URL",
-        help="an endpoint and its container; may be given again",
+        help="an endpoint and its container; may be repeated",
     )
-    parser.add_argument("--tls-dir", required=True, help="where ca.pem, cert.pem, key.pem go")
-    parser.add_argument("--access-key-id", required=True)
-    parser.add_argument("--secret-access-key", required=True)
-    parser.add_argument("--region", default="us-east-1")
+    parser.add_argument("--tls-dir", required=True, help="folder for ca.pem, cert.pem and key.pem")
+    parser.add_argument("--access-key-id", required=True, help="the only caller's key id")
+    parser.add_argument("--secret-access-key", required=True, help="the only caller's secret key")
+    parser.add_argument("--region", default="us-east-1", help="the Region that requests name")
     parser.add_argument(
-        "--max-session-s", type=float, default=1800.0, help="the longest a stream lives"
+        "--max-session-s", type=float, default=1800.0, help="the longest time that a stream lives"
     )
     options = vars(parser.parse_args(arguments))
     endpoints = {name: {"url": url} for name, url in options.pop("endpoint")}

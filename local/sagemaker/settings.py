@@ -1,4 +1,4 @@
-"""The SageMaker stand-in's settings, and how requests are matched against them."""
+"""The settings of the SageMaker stand-in, and the endpoints that requests name."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ class Endpoint(BaseModel):
     """One endpoint and the container behind it.
 
     Attributes:
-        url: The container's, without a path, such as `http://127.0.0.1:8080`.
+        url: The container's URL without a path, such as `http://127.0.0.1:8080`.
         bidirectional: Whether the image has the label for bidirectional streaming.
     """
 
@@ -27,21 +27,21 @@ class Endpoint(BaseModel):
 
 
 class RouterSettings(BaseModel):
-    """The stand-in's settings; the defaults are the service's documented figures.
+    """The stand-in's settings. The default limits are the service's.
 
     Attributes:
-        tls_dir: Where certificates are written.
-        endpoints: By name.
-        access_key_id: The only caller's.
-        secret_access_key: The only caller's.
+        tls_dir: The folder for the certificates.
+        endpoints: The endpoints by name.
+        access_key_id: The access key id of the only caller.
+        secret_access_key: The secret access key of the only caller.
         host: The address to listen on.
-        port: 0 takes a free one.
-        region: That requests have to be signed for.
-        variant: The one production variant's name.
-        ping_interval_s: Seconds between pings to the container.
-        max_unanswered_pings: After so many the container is given up.
-        max_session_s: The longest a stream lives, in seconds.
-        batch_timeout_s: The longest a container may take for a batch request, in seconds.
+        port: The port to listen on; 0 takes a free port.
+        region: The Region for which requests have to be signed.
+        variant: The name of the only production variant.
+        ping_interval_s: The seconds between pings to the container.
+        max_unanswered_pings: The stream fails after this many unanswered pings.
+        max_session_s: The longest time that a stream lives, in seconds.
+        batch_timeout_s: The longest time that a container may take for a batch request, in seconds.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -61,10 +61,15 @@ class RouterSettings(BaseModel):
 
 
 def endpoint_name(route: re.Pattern[str], method: str, target: str) -> str:
-    """Return the endpoint's name as it is in a request's path, which `route` describes.
+    """Return the endpoint's name from a request's path, still encoded.
+
+    Args:
+        route: Matches the path, with the name as its first group.
+        method: The HTTP method.
+        target: Path and query of the request.
 
     Raises:
-        ApiError: 404: the request is for another operation.
+        ApiError: With 404: the request is for another operation.
     """
     match = route.fullmatch(target)
     if method != "POST" or match is None:
@@ -76,16 +81,16 @@ def endpoint_name(route: re.Pattern[str], method: str, target: str) -> str:
 def find_endpoint(
     settings: RouterSettings, encoded_name: str, headers: Mapping[str, str], error_code: str
 ) -> Endpoint:
-    """Return the endpoint a request names.
+    """Return the endpoint that a request names.
 
     Args:
-        settings: The router's.
-        encoded_name: As it is in the request's path.
-        headers: The request's, by lower-case name.
-        error_code: How the operation calls a bad input.
+        settings: The router's settings.
+        encoded_name: The endpoint's name, encoded as in the request's path.
+        headers: The request's headers by lower-case name.
+        error_code: The operation's error code for invalid input.
 
     Raises:
-        ApiError: 400: the endpoint or the target variant does not exist.
+        ApiError: With 400: the endpoint or the target variant does not exist.
     """
     name = unquote(encoded_name)
     endpoint = settings.endpoints.get(name)
@@ -98,7 +103,7 @@ def find_endpoint(
 
 
 def model_error(original_status: int, original_message: str) -> ApiError:
-    """The error for a container that failed; status 0 when it gave no answer at all."""
+    """Return the error for a container that failed. The status is 0 if it did not answer."""
     kind = "client" if 400 <= original_status < 500 else "server"
     return ApiError(
         "ModelError",

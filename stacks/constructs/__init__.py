@@ -1,1 +1,1 @@
-"""Constructs that the stacks consist of."""
+"""The constructs that the stacks consist of."""

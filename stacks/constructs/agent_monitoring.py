@@ -1,4 +1,4 @@
-"""The agent runtime's metrics and its row of the dashboard."""
+"""The metrics of the agent runtime, and its row of the dashboard."""
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 
@@ -7,7 +7,7 @@ from stacks.constructs.dashboard_graph import MINUTE, graph
 
 
 def agent_widgets(runtime_name: str) -> list[list[cloudwatch.IWidget]]:
-    """The agent's row of the dashboard: does it answer."""
+    """Return the row of the dashboard that shows whether the agent responds."""
     return [
         [
             graph(
@@ -16,21 +16,21 @@ def agent_widgets(runtime_name: str) -> list[list[cloudwatch.IWidget]]:
                 _metric(runtime_name, "SessionCount", "Sum"),
             ),
             graph(
-                "Agent: what failed",
+                "Agent: errors and throttled calls",
                 _metric(runtime_name, "SystemErrors", "Sum"),
                 _metric(runtime_name, "UserErrors", "Sum"),
                 _metric(runtime_name, "Throttles", "Sum"),
             ),
-            graph("Agent: length of a call, ms", _metric(runtime_name, "Latency", "Average")),
+            graph("Agent: duration of a call, ms", _metric(runtime_name, "Latency", "Average")),
         ],
     ]
 
 
 def _metric(runtime_name: str, name: str, statistic: str) -> cloudwatch.MathExpression:
-    """A metric of the AgentCore runtime, a curve for each of its endpoints.
+    """Return a metric of the AgentCore runtime, with one curve for each of its endpoints.
 
-    A search, because the metric's dimensions hold the runtime's ARN, which is known only after the
-    deploy (AgentCore developer guide, "AgentCore generated runtime observability data").
+    This is a search, because one of the dimensions is the ARN of the runtime, which is known only
+    after the deploy (AgentCore developer guide, "AgentCore generated runtime observability data").
     """
     endpoints = f'"{runtime_name}::DEFAULT" OR "{runtime_name}::{names.QUALIFIER}"'
     search = (

@@ -9,12 +9,12 @@ MINUTE = cdk.Duration.minutes(1)
 def graph(
     title: str, *metrics: cloudwatch.IMetric, mark: tuple[str, float] | None = None
 ) -> cloudwatch.GraphWidget:
-    """A third of a row.
+    """Return a graph that fills a third of a row.
 
     Args:
-        title: The quantity it shows, with its unit.
-        metrics: The metrics, one curve each.
-        mark: The label and value of a horizontal line.
+        title: The quantity in the graph, with its unit.
+        metrics: The metrics, one for each curve.
+        mark: The label and the value of a horizontal line; None for no line.
     """
     annotations = [cloudwatch.HorizontalAnnotation(label=mark[0], value=mark[1])] if mark else []
     return cloudwatch.GraphWidget(

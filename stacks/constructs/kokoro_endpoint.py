@@ -1,4 +1,4 @@
-"""The Kokoro endpoint on SageMaker: model, rollout, scaling."""
+"""The Kokoro endpoint on SageMaker, with its model, rollouts and scaling."""
 
 from collections.abc import Sequence
 
@@ -21,36 +21,37 @@ INVOKE_ACTIONS = (
     "sagemaker:InvokeEndpointWithResponseStream",
     "sagemaker:InvokeEndpointWithBidirectionalStream",
 )
-"""Batch requests, streamed answers, and bidirectional streams."""
+"""Actions for batch requests, streamed responses and bidirectional streams."""
 
 BAKE_S = 600
-"""How long new instances serve, first some of the traffic, then all, before the rollout goes on:
-two evaluations of the slowest alarm."""
+"""Seconds for which the alarms watch new instances, first with a part of the traffic and then with
+all of it, before the rollout continues. This is twice the period of the slowest alarm."""
 PROVISION_S = 1800
-"""The time allowed for instances to be found and started, twice; one takes about 320 s on
-ml.g5.xlarge (measured in aws-samples/sample-kokoro-tts-for-ai-agents)."""
+"""Seconds allowed for two starts of instances. One takes about 320 s on ml.g5.xlarge (measured in
+aws-samples/sample-kokoro-tts-for-ai-agents)."""
 
 ADMITTED_PER_TARGET = 2
-"""How many sessions an instance admits for each one it is meant to hold. A new instance takes
-minutes, so the present ones carry a burst; beyond this they refuse rather than slow down."""
+"""Sessions that an instance admits for each session of its scaling target. A new instance takes
+minutes to start, so the present instances must carry a burst. Beyond this limit they refuse
+sessions instead of slowing down."""
 
 
 class KokoroEndpoint(Construct):
     """A SageMaker real-time endpoint that serves the Kokoro container.
 
-    Neither model nor endpoint configuration has a name, so each can be replaced by its successor.
-    The endpoint has one, so that alarms, which the endpoint refers to, can be about it.
+    Model and endpoint configuration have no fixed names, so that a successor can replace each of
+    them. The endpoint has a fixed name, because the alarms to which it refers need its name.
 
     Args:
-        endpoint_name: The endpoint's name, as plain text.
+        endpoint_name: The name of the endpoint, as plain text.
         speech: The settings of the endpoint.
-        image: The container's image.
-        rollback_alarms: The alarms that take a rollout back.
-        log_retention: How long the container's log is kept.
+        image: The image of the container.
+        rollback_alarms: The alarms that roll a rollout back.
+        log_retention: The retention of the container's log.
 
     Attributes:
-        endpoint_name: The name as plain text, so that other stacks need no reference to this one.
-        endpoint_arn: The ARN, composed of plain text too.
+        endpoint_name: The name as plain text, so that other stacks need no reference to this stack.
+        endpoint_arn: The ARN, also without a reference to this stack.
     """
 
     def __init__(
@@ -82,40 +83,40 @@ class KokoroEndpoint(Construct):
             "Endpoint",
             endpoint_name=endpoint_name,
             endpoint_config_name=config.attr_endpoint_config_name,
-            # A deploy keeps the instances that scaling has added, instead of the first count.
+            # A deploy keeps the present number of instances instead of the initial count.
             retain_all_variant_properties=True,
             deployment_config=_rollout(speech, rollback_alarms),
         )
-        # The service would make the group itself, for ever, if it were not there first.
+        # Without it, SageMaker creates the log group itself, with no limit on retention.
         endpoint.node.add_dependency(log_group)
         SessionScaling(
             self, "Scaling", endpoint=endpoint, endpoint_name=endpoint_name, speech=speech
         )
 
     def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let `grantee` ask for speech, by request and by stream."""
+        """Allow `grantee` to request speech, by request and by stream."""
         return iam.Grant.add_to_principal(
             grantee=grantee, actions=list(INVOKE_ACTIONS), resource_arns=[self.endpoint_arn]
         )
 
     def _role(self, repository: ecr.IRepository, log_group: logs.LogGroup) -> iam.Role:
-        """What SageMaker does in the container's name: pull it, log, publish instance metrics.
+        """Create the role with which SageMaker pulls the image, logs and publishes metrics.
 
-        No more than SageMaker's developer guide lists under "CreateModel API: Execution Role
-        Permissions", and of logs this endpoint's only.
+        It has no more permissions than SageMaker's developer guide lists under "CreateModel API:
+        Execution Role Permissions", and only for the log group of this endpoint.
         """
         role = iam.Role(
             self,
             "Role",
-            # For this account's resources only (same guide, "Cross-service confused deputy").
+            # Only for resources of this account (same guide, "Cross-service confused deputy").
             assumed_by=iam.ServicePrincipal(
                 "sagemaker.amazonaws.com",
                 conditions={"StringEquals": {"aws:SourceAccount": cdk.Aws.ACCOUNT_ID}},
             ),
-            description=f"SageMaker runs {self.endpoint_name} with it",
+            description=f"Execution role of the SageMaker endpoint {self.endpoint_name}",
         )
         repository.grant_pull(role)
-        # Without the `:*` of the group's attribute, which stands for the streams in it.
+        # The attribute of the group ends with `:*`, which matches the streams in it only.
         group_arn = cdk.Stack.of(self).format_arn(
             service="logs",
             resource="log-group",
@@ -136,14 +137,14 @@ class KokoroEndpoint(Construct):
         role.add_to_policy(
             iam.PolicyStatement(
                 actions=["cloudwatch:PutMetricData"],
-                resources=["*"],  # it has no resources; the namespace is the bound
+                resources=["*"],  # it supports no resources; the condition limits the namespace
                 conditions={"StringLike": {"cloudwatch:namespace": "/aws/sagemaker/*"}},
             )
         )
         acknowledge(
             role,
-            "Neither ecr:GetAuthorizationToken nor cloudwatch:PutMetricData takes a resource; the "
-            "second is bound to SageMaker's namespaces",
+            "ecr:GetAuthorizationToken and cloudwatch:PutMetricData support no resources, "
+            "and a condition limits the latter to SageMaker's namespaces",
             "AwsSolutions-IAM5[Resource::*]",
         )
         return role
@@ -161,13 +162,13 @@ class KokoroEndpoint(Construct):
                 environment=self._environment(speech),
             ),
         )
-        # Of the role and its policies: SageMaker tries the pull at once.
+        # SageMaker pulls the image at once, so the policies of the role must exist before.
         model.node.add_dependency(role)
         return sagemaker.CfnEndpointConfig(
             self,
             "Config",
-            # No KmsKeyId or VolumeSizeInGB: with instance storage, as on ml.g5, they are refused
-            # (SageMaker API reference, CreateEndpointConfig).
+            # Without KmsKeyId and VolumeSizeInGB: SageMaker refuses them for instances with local
+            # storage, such as ml.g5 (SageMaker API reference, CreateEndpointConfig).
             production_variants=[
                 sagemaker.CfnEndpointConfig.ProductionVariantProperty(
                     variant_name=names.PRODUCTION_VARIANT,
@@ -177,7 +178,7 @@ class KokoroEndpoint(Construct):
                     initial_variant_weight=1,
                     inference_ami_version=speech.inference_ami,
                     container_startup_health_check_timeout_in_seconds=speech.startup_timeout_s,
-                    # Sessions last for minutes; at random some instances would hold most of them.
+                    # Sessions last for minutes; with random routing some instances would hold most.
                     routing_config=sagemaker.CfnEndpointConfig.RoutingConfigProperty(
                         routing_strategy="LEAST_OUTSTANDING_REQUESTS"
                     ),
@@ -186,7 +187,7 @@ class KokoroEndpoint(Construct):
         )
 
     def _environment(self, speech: Speech) -> dict[str, str]:
-        """What `kokoro_server.settings` reads; the rest keeps its defaults."""
+        """Return the variables for `kokoro_server.settings`; all others keep their defaults."""
         environment = {
             "KOKORO_ENDPOINT_NAME": self.endpoint_name,
             "KOKORO_METRICS_NAMESPACE": names.METRIC_NAMESPACE,
@@ -206,10 +207,10 @@ class KokoroEndpoint(Construct):
 def _rollout(
     speech: Speech, alarms: Sequence[cloudwatch.IAlarm]
 ) -> sagemaker.CfnEndpoint.DeploymentConfigProperty:
-    """Blue/green, taken back when one of the alarms goes off.
+    """Return a blue/green deployment that is rolled back when one of the alarms goes off.
 
-    A canary may be at most half of the instances (SageMaker API reference, TrafficRoutingConfig),
-    so a single one is replaced at once.
+    A canary may be at most half of the instances (SageMaker API reference, TrafficRoutingConfig).
+    Therefore a single instance is replaced at once.
     """
     canary = sagemaker.CfnEndpoint.CapacitySizeProperty(type="INSTANCE_COUNT", value=1)
     several = speech.fewest_instances > 1
@@ -222,7 +223,7 @@ def _rollout(
         blue_green_update_policy=sagemaker.CfnEndpoint.BlueGreenUpdatePolicyProperty(
             traffic_routing_configuration=routing,
             termination_wait_in_seconds=speech.termination_wait_s,
-            # Must be more than all waits; at most 28,800 (BlueGreenUpdatePolicy).
+            # It must exceed the sum of all waits; at most 28,800 (BlueGreenUpdatePolicy).
             maximum_execution_timeout_in_seconds=(
                 PROVISION_S + speech.startup_timeout_s + 2 * BAKE_S + speech.termination_wait_s
             ),

@@ -1,4 +1,4 @@
-"""Scaling of the speech endpoint by the sessions its instances hold, and by the clock."""
+"""Scales the speech endpoint by the number of open sessions, and on a schedule."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_applicationautoscaling as autoscaling
@@ -13,18 +13,18 @@ from stacks.constructs.speech_monitoring import speech_metric
 from stacks.settings.speech import Instances, Speech
 
 SCALE_IN_BELOW = 0.4
-"""The share of the target below which an instance goes. Even when one of two instances goes, the
-other is then below the target."""
+"""Below this share of the target, one instance is removed. Even if it is one of two instances, the
+other one is then below the target."""
 SCALE_IN_MINUTES = 15
 
 
 class SessionScaling(Construct):
-    """Adds instances when sessions are many, takes them away one by one when they are few.
+    """Adds instances when there are many sessions, and removes them one by one when there are few.
 
     Args:
         endpoint: The endpoint to scale; its only production variant is `names.PRODUCTION_VARIANT`.
-        endpoint_name: The endpoint's name, as plain text.
-        speech: The bounds, the sessions an instance is meant to hold, and the schedule.
+        endpoint_name: The name of the endpoint, as plain text.
+        speech: The bounds, the target of sessions per instance, and the schedule.
     """
 
     def __init__(
@@ -38,7 +38,8 @@ class SessionScaling(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         target = self._target(endpoint_name, speech.instances)
-        # It names the endpoint in text. Registered, it must go before the endpoint can.
+        # The target refers to the endpoint by name only. It must be created after the endpoint and
+        # deleted before it.
         target.node.add_dependency(endpoint)
         target.scale_to_track_metric(
             "ScaleOut",
@@ -46,8 +47,8 @@ class SessionScaling(Construct):
                 autoscaling.PredefinedMetric.SAGEMAKER_VARIANT_CONCURRENT_REQUESTS_PER_MODEL_HIGH_RESOLUTION
             ),
             target_value=speech.instances.sessions_per_instance,
-            scale_out_cooldown=cdk.Duration.minutes(5),  # about what a new instance takes
-            # An instance that goes ends its conversations 30 s later, so going is decided slowly.
+            scale_out_cooldown=cdk.Duration.minutes(5),  # about the start of a new instance
+            # A removed instance ends its conversations after 30 s, so removal is slow.
             disable_scale_in=True,
         )
         self._scale_in(target, endpoint_name, speech.instances)
@@ -64,8 +65,8 @@ class SessionScaling(Construct):
         return autoscaling.ScalableTarget(
             self,
             "Target",
-            # The service-linked role, which is used whatever the template names. Without it the CDK
-            # would make a role with no permissions and no use.
+            # Application Auto Scaling always uses its service-linked role. Without this argument,
+            # the CDK would create a role that has no permissions and no use.
             role=iam.Role.from_role_arn(
                 self,
                 "Role",
@@ -97,11 +98,11 @@ class SessionScaling(Construct):
         quiet = speech_metric(endpoint_name, "ConcurrentRequestsPerModel", "Average").create_alarm(
             self,
             "ScaleInAlarm",
-            alarm_description=f"{endpoint_name}: one instance fewer will do (no page)",
+            alarm_description=f"{endpoint_name}: few sessions; removes an instance, alerts nobody",
             threshold=SCALE_IN_BELOW * instances.sessions_per_instance,
             comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
             evaluation_periods=SCALE_IN_MINUTES,
-            # Without any stream there may be no data at all.
+            # Without open streams there may be no data at all.
             treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
         )
         quiet.add_alarm_action(cloudwatch_actions.ApplicationScalingAction(scale_in))

@@ -1,4 +1,4 @@
-"""A folder of this repository as a container image in ECR, built wherever the settings say."""
+"""A container image in ECR that is built from a folder of this repository."""
 
 from pathlib import Path
 
@@ -16,28 +16,28 @@ from stacks.settings.image import Image
 ROOT = Path(__file__).resolve().parents[2]
 
 BASE_IMAGE = "public.ecr.aws/docker/library/python:3.12-slim-bookworm"
-"""Docker Hub's official image on ECR Public: Docker Hub limits anonymous pulls by address, and
-CodeBuild's addresses are shared."""
+"""Docker Hub's official image, on ECR Public. Docker Hub limits anonymous pulls for each address,
+and CodeBuild's addresses are shared."""
 
 KEPT_IMAGES = 20
-"""How many images a repository keeps. Instances pull when they start, so the image in service and
-those a rollback needs must be among them."""
+"""The number of images that a repository keeps. Instances pull when they start, so the image in
+service and the images for a rollback must be among them."""
 
 
 class SourceImage(Construct):
-    """One image, with the repository it is pulled from.
+    """An image, with the repository from which it is pulled.
 
     Args:
-        image: The settings that say where the image comes from.
-        folder: The Docker build context, relative to the repository's root.
-        platform: The platform the image runs on.
-        build_args: The Dockerfile's build arguments.
-        retain: Whether repository and images outlive the stack.
+        image: The settings for the source of the image.
+        folder: The Docker build context, relative to the root of this repository.
+        platform: The platform on which the image runs.
+        build_args: The build arguments of the Dockerfile.
+        retain: Whether the repository and its images outlive the stack.
 
     Attributes:
-        repository: The repository, to grant pulling on.
-        uri: The whole URI. It is another text for another source, also in the template of a stack
-            that uses it, because the CLI skips a stack whose template is unchanged.
+        repository: The repository, on which pulling can be granted.
+        uri: The whole URI. Another source changes this text, also in the template of a stack that
+            uses it, because the CDK skips a stack whose template is unchanged.
     """
 
     def __init__(
@@ -81,9 +81,9 @@ class SourceImage(Construct):
     def _build(
         self, directory: str, platform: ecr_assets.Platform, build_args: dict[str, str]
     ) -> str:
-        """Have CodeBuild build the image at deploy time; returns its URI."""
-        # The builder applies .dockerignore to what it uploads, which `*` empties of the Dockerfile
-        # itself, and reads patterns of another kind by default.
+        """Let CodeBuild build the image at deploy time, and return its URI."""
+        # The builder applies .dockerignore to its upload, in which `*` would exclude the Dockerfile
+        # itself. By default, the builder expects another kind of pattern.
         ignored = [*(Path(directory) / ".dockerignore").read_text().splitlines(), "!Dockerfile"]
         source_hash = cdk.FileSystem.fingerprint(
             directory,
@@ -100,7 +100,7 @@ class SourceImage(Construct):
             repository=self.repository,
             platform=platform,
             build_args=build_args,
-            # It appends random characters, because a tag that exists cannot be pushed again.
+            # The builder appends random characters, because an existing tag cannot be pushed again.
             tag_prefix=f"{source_hash}-",
         )
         _own_build_logs(build)
@@ -112,7 +112,7 @@ class SourceImage(Construct):
 
 
 def _own_build_logs(build: ContainerImageBuild) -> None:
-    """Make the builds' log group before CodeBuild does, which would keep it for ever."""
+    """Create the log group of the builds; CodeBuild would keep its logs without a limit."""
     role = build.grant_principal
     assert isinstance(role, iam.Role)
     project = role.node.scope
@@ -123,14 +123,14 @@ def _own_build_logs(build: ContainerImageBuild) -> None:
         log_group_name=f"/aws/codebuild/{project.project_name}",
         retention=logs.RetentionDays.ONE_MONTH,
     )
-    # And that of the function which starts them: its service makes it at the first call, too.
+    # This includes the log group of the function that starts the builds, which Lambda would create.
     for construct in cdk.Stack.of(build).node.find_all():
         if isinstance(construct, logs.LogGroup):
             build.node.add_dependency(construct)
 
 
 def _existing(scope: Construct, uri: str) -> ecr.IRepository:
-    """The repository in `ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME@sha256:…`."""
+    """Return the repository in `ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME@sha256:…`."""
     host, _, name = uri.split("@")[0].partition("/")
     account, _, _, region, *_ = host.split(".")
     arn = cdk.Stack.of(scope).format_arn(

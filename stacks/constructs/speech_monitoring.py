@@ -1,4 +1,4 @@
-"""The speech endpoint's metrics, its alarms and its rows of the dashboard."""
+"""The metrics of the speech endpoint, its alarms and its rows of the dashboard."""
 
 from collections.abc import Sequence
 
@@ -16,21 +16,24 @@ INSTANCE_METRICS = ("CPUUtilization", "GPUUtilization")
 
 
 def speech_metric(endpoint_name: str, name: str, statistic: str) -> cloudwatch.Metric:
-    """A metric of the endpoint, by the minute.
+    """Return a metric of the endpoint, with a period of one minute.
 
-    The container writes `names.CONTAINER_METRICS`. `FirstAudio` is in milliseconds, from an
-    utterance's turn, which comes when it has arrived and the one before it in its session is
-    synthesized: what a client sends ahead of time is not late. `Errors` are utterances the
-    container failed to synthesize, without bad requests. `RealTimeFactor` is seconds of work per
-    second of audio.
+    The container writes the metrics in `names.CONTAINER_METRICS`:
 
-    The others are SageMaker's (developer guide, "Monitor Amazon SageMaker AI with Amazon
-    CloudWatch"). `ConcurrentRequestsPerModel` are the open streams of an instance, pauses between
-    sentences included. It emits no ModelLatency for bidirectional streams.
+    - `FirstAudio` is in milliseconds. It begins when the utterance has arrived and the previous
+      utterance of its session is synthesized, so an utterance that a client sends ahead of time
+      does not count as late.
+    - `Errors` counts the utterances that the container failed to synthesize, without bad requests.
+    - `RealTimeFactor` is the seconds of work per second of audio.
+
+    SageMaker emits the other metrics (developer guide, "Monitor Amazon SageMaker AI with Amazon
+    CloudWatch"). `ConcurrentRequestsPerModel` is the number of open streams of an instance,
+    including those in a pause between sentences. SageMaker emits no `ModelLatency` for
+    bidirectional streams.
 
     Args:
-        endpoint_name: The endpoint's name, as plain text.
-        name: The metric's name.
+        endpoint_name: The name of the endpoint, as plain text.
+        name: The name of the metric.
         statistic: The statistic, such as `Sum` or `p95`.
     """
     if name in names.CONTAINER_METRICS:
@@ -52,12 +55,12 @@ class SpeechAlarms(Construct):
     """The `SPEECH_ALARMS` of one endpoint.
 
     Args:
-        endpoint_name: The name as plain text, because the endpoint refers to its alarms.
-        limits: The alarms' thresholds.
-        topic: The topic that they publish to; None for alarms that notify nobody.
+        endpoint_name: The name as plain text, because the endpoint itself refers to its alarms.
+        limits: The thresholds of the alarms.
+        topic: The topic to which the alarms publish; None for alarms that notify nobody.
 
     Attributes:
-        alarms: The alarms, in the table's order.
+        alarms: The alarms, in the order of `SPEECH_ALARMS`.
     """
 
     def __init__(
@@ -82,7 +85,7 @@ class SpeechAlarms(Construct):
         return speech_metric(endpoint_name, alarm.metric, alarm.statistic).create_alarm(
             self,
             alarm.metric,
-            alarm_description=f"{endpoint_name}: {alarm.meaning}",
+            alarm_description=f"{endpoint_name}: {alarm.meaning}; see docs/operations.md, Alarms",
             threshold=alarm.threshold(limits),
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
             evaluation_periods=alarm.minutes,
@@ -94,7 +97,7 @@ class SpeechAlarms(Construct):
 def speech_widgets(
     endpoint_name: str, limits: Alarms, instances: Instances
 ) -> list[list[cloudwatch.IWidget]]:
-    """The endpoint's rows of the dashboard: does it speak in time, and is there room."""
+    """Return the rows of the dashboard that show timeliness of speech and spare capacity."""
 
     def metric(name: str, statistic: str) -> cloudwatch.Metric:
         return speech_metric(endpoint_name, name, statistic)
@@ -108,7 +111,7 @@ def speech_widgets(
                 mark=("alarm", limits.first_audio_p95_ms),
             ),
             graph(
-                "Sentences, and what failed",
+                "Sentences and errors",
                 metric("Requests", "Sum"),
                 metric("Errors", "Sum"),
                 metric("MidStreamErrors", "Sum"),
@@ -116,18 +119,18 @@ def speech_widgets(
             graph(
                 "Seconds of work per second of audio",
                 metric("RealTimeFactor", "p95"),
-                mark=("slower than speech", 1),
+                mark=("real time", 1),
             ),
         ],
         [
             graph(
-                "Open conversations an instance",
+                "Open conversations per instance",
                 metric("ConcurrentRequestsPerModel", "Maximum"),
                 mark=("target", instances.sessions_per_instance),
             ),
             graph(
                 "Instances",
-                # Each reports its load once a minute.
+                # Each instance reports its load once a minute.
                 metric("CPUUtilization", "SampleCount").with_(label="instances"),
                 mark=("maximum", instances.maximum),
             ),

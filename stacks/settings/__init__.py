@@ -1,4 +1,4 @@
-"""An environment's settings: `environments/<name>.toml` as one frozen, strict model."""
+"""The settings of an environment: `environments/<name>.toml` as one frozen, strict model."""
 
 from stacks.settings.environment import ENVIRONMENTS, Settings, SettingsError, load
 

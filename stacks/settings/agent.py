@@ -1,4 +1,4 @@
-"""`[agent]`: the agent on AgentCore, its model, voice and callers."""
+"""`[agent]`: the agent on AgentCore, with its model, voice and callers."""
 
 import re
 from typing import Literal, Self
@@ -10,65 +10,85 @@ from stacks.settings.image import Image
 
 
 class Jwt(Model):
-    """Whose tokens the agent accepts."""
+    """The tokens that the agent accepts. Needed with `auth = "jwt"`, and allowed only then."""
 
     discovery_url: str = Field(
         pattern=r"^https://\S+/\.well-known/openid-configuration$",
-        description="of the OpenID Connect provider",
+        description="Discovery URL of the OpenID Connect provider.",
     )
-    allowed_clients: tuple[str, ...] = Field((), description="`client_id` values")
-    allowed_audiences: tuple[str, ...] = Field((), description="`aud` values")
+    allowed_clients: tuple[str, ...] = Field((), description="Accepted `client_id` values.")
+    allowed_audiences: tuple[str, ...] = Field((), description="Accepted `aud` values.")
 
     @model_validator(mode="after")
     def _somebody_is_allowed(self) -> Self:
         if not (self.allowed_clients or self.allowed_audiences):
-            raise Misfit("allowed_clients", "needed, or allowed_audiences: else nobody gets in")
+            raise Misfit(
+                "allowed_clients",
+                "name a client, or an audience in allowed_audiences; otherwise nobody is allowed",
+            )
         return self
 
 
 class Agent(Model):
-    """The AgentCore runtime."""
+    """The agent, which runs on Amazon Bedrock AgentCore Runtime."""
 
     model_id: str = Field(
         "global.amazon.nova-2-lite-v1:0",
         pattern=r"^[a-z0-9.-]+\.[a-z0-9.-]+(:\d+)?$",
-        description="Bedrock model or inference profile",
+        description="Bedrock model or inference profile that writes the replies.",
     )
     voice: str = Field(
-        "af_heart", min_length=1, max_length=200, description="default voice, or a mix of several"
+        "af_heart",
+        min_length=1,
+        max_length=200,
+        description="Voice, or mix of voices, of a reply whose prompt names none.",
     )
     language: str | None = Field(
         None,
         pattern=r"^[a-z]{2}$",
-        description="ISO 639-1 code of the replies' language; the voice's by default",
+        description="ISO 639-1 code of the language of the replies. Default: that of the voice.",
     )
     system_prompt: str | None = Field(
         None,
         min_length=1,
-        max_length=2048,  # of an AgentCore environment variable
-        description="replaces the image's own prompt",
+        max_length=2048,  # the limit of an AgentCore environment variable
+        description="Instructions to the model, instead of those in the image.",
     )
     first_chunk: Literal["sentence", "clause"] | None = Field(
-        None, description="what a reply's speech begins with; the image's by default"
+        None,
+        description="What speech waits for: the first sentence, or only the first clause of a "
+        "long one. Default: that of the image.",
     )
     max_reply_tokens: int | None = Field(
-        None, ge=1, le=8192, description="most tokens of one reply; the image's by default"
+        None,
+        ge=1,
+        le=8192,
+        description="Length at which a reply is cut off, in tokens. Default: that of the image.",
     )
-    auth: Literal["iam", "jwt"] = Field("iam", description="how callers prove who they are")
-    jwt: Jwt | None = Field(None, description='needed with auth = "jwt"')
+    auth: Literal["iam", "jwt"] = Field(
+        "iam",
+        description="Authentication of callers: signed requests (`iam`) or bearer tokens (`jwt`).",
+    )
+    jwt: Jwt | None = Field(None, description='Needed with `auth = "jwt"`.')
     allowed_headers: tuple[str, ...] = Field(
         (),
-        max_length=19,  # AgentCore passes 20 on, and with jwt the token is one
-        description="request headers passed on to the agent, beside `Authorization` with jwt",
+        max_length=19,  # AgentCore passes on 20, and with jwt `Authorization` is one of them
+        description="Request headers that AgentCore passes on to the agent. Each begins with "
+        "`X-Amzn-Bedrock-AgentCore-Runtime-Custom-`. With `jwt`, `Authorization` is passed on too.",
     )
-    network: Literal["public", "vpc"] = Field("public", description="`vpc` needs `[network]`")
+    network: Literal["public", "vpc"] = Field(
+        "public", description="Network of the agent. `vpc` needs `[network]`."
+    )
     idle_timeout_s: int = Field(
-        900, ge=60, le=28_800, description="seconds that an idle session's microVM is kept"
+        900,
+        ge=60,
+        le=28_800,
+        description="Seconds after which the microVM of an idle session is stopped.",
     )
     max_lifetime_s: int = Field(
-        28_800, ge=60, le=28_800, description="seconds that a microVM lives at most"
+        28_800, ge=60, le=28_800, description="Maximum lifetime of a microVM, in seconds."
     )
-    image: Image = Field(Image(), description="where the image comes from")
+    image: Image = Field(Image(), description="Source of the agent's image.")
 
     @model_validator(mode="after")
     def _keys_fit(self) -> Self:

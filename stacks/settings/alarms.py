@@ -1,4 +1,4 @@
-"""`[alarms]` and `[budget]`: the alarms there are, their limits, and who is notified."""
+"""`[alarms]` and `[budget]`: the alarms, their thresholds and whom they notify."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,35 +11,48 @@ EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
 
 
 class Alarms(Model):
-    """When somebody is notified, and a rollout is taken back."""
+    """The thresholds of the alarms, which notify `email` and roll a rollout back."""
 
-    email: str | None = Field(None, pattern=EMAIL, description="who is notified; nobody by default")
+    email: str | None = Field(
+        None, pattern=EMAIL, description="Address that is notified. By default, nobody is."
+    )
     first_audio_p95_ms: int = Field(
-        800, ge=50, le=60_000, description="alarm above: a sentence's first audio, 95th percentile"
+        800,
+        ge=50,
+        le=60_000,
+        description="Threshold for the time to first audio of a sentence, 95th percentile, in "
+        "milliseconds.",
     )
     errors_per_minute: int = Field(
-        5, ge=1, le=10_000, description="alarm above: failed utterances, and broken streams"
+        5,
+        ge=1,
+        le=10_000,
+        description="Threshold for failed utterances, and for broken streams, per minute.",
     )
 
 
 class Budget(Model):
-    """A monthly cost budget over the environment's tag."""
+    """A monthly cost budget for the resources with the environment's tag."""
 
-    monthly_usd: int = Field(ge=1, le=1_000_000, description="alarm at 80 % and 100 % of it")
-    email: str = Field(pattern=EMAIL, description="who is notified")
+    monthly_usd: int = Field(
+        ge=1,
+        le=1_000_000,
+        description="Budget in USD. Notifications are sent at 80 % and at 100 %.",
+    )
+    email: str = Field(pattern=EMAIL, description="Address that is notified.")
 
 
 @dataclass(frozen=True)
 class SpeechAlarm:
-    """An alarm about the speech endpoint: it notifies people, and takes a rollout back.
+    """An alarm on the speech endpoint, which notifies people and rolls a rollout back.
 
     Attributes:
-        metric: The CloudWatch metric it watches, by the minute.
-        statistic: The metric's statistic.
-        meaning: What is wrong while it rings.
-        threshold: The value above which a minute is bad, from the environment's limits.
-        bad_minutes: How many of the last `minutes` must be bad for it to ring.
-        minutes: How many minutes it looks at.
+        metric: The CloudWatch metric, with a period of one minute.
+        statistic: The statistic of the metric.
+        meaning: What is wrong while the alarm is on.
+        threshold: A function of the settings; above the value that it returns, a minute is bad.
+        bad_minutes: The number of bad minutes within `minutes` at which the alarm goes off.
+        minutes: The number of minutes that are evaluated.
     """
 
     metric: str
@@ -56,4 +69,4 @@ SPEECH_ALARMS = (
     SpeechAlarm("MidStreamErrors", "Sum", "streams break", lambda s: s.errors_per_minute, 2, 3),
 )
 SCALING_ALARMS = 2
-"""One for each direction in which the number of instances is scaled; they notify nobody."""
+"""The number of scaling alarms, one for each direction; they notify nobody."""

@@ -1,20 +1,20 @@
-"""What the models of settings share."""
+"""The base of all models of settings."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Model(BaseModel):
-    """Unknown keys are errors, types are not converted, nothing changes afterwards."""
+    """A model that refuses unknown keys, converts no types and cannot be changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Misfit(ValueError):
-    """Values that are each allowed but do not go together.
+    """A combination of values that is not allowed, although each value is.
 
     Args:
-        key: The key to change, relative to the model that finds out.
-        message: The message: what is accepted.
+        key: The key to change, relative to the model that raises the error.
+        message: The message, which says what is accepted.
     """
 
     def __init__(self, key: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Writes `docs/settings.md` from the models of the settings: `make docs`.
+"""Writes `docs/settings.md` from the models of the settings (`make docs`).
 
 It imports the settings of both images, so `container` and `agent` must be on the import path.
 """
@@ -23,19 +23,35 @@ _HEAD = """\
 
 <!-- Written by `make docs` from the models of the settings. -->
 
-An environment is a file `environments/<name>.toml`; its name becomes part of the stacks' names, the
-endpoint's and the runtime's. A new file is a new environment; any number of them fit into one
-account and Region. An unknown key, a wrong type or values that do not go together are an error
-before anything is synthesized, with the key's path and what is accepted. What the images read from
-their environment variables is [at the end](#variables-of-the-speech-container).
+Each environment is a file `environments/<name>.toml`. The name of the file becomes part of the
+names of the stacks, the endpoint and the runtime. To add an environment, add a file. One account
+and Region can hold any number of environments.
+
+The settings are checked before anything is synthesized. An unknown key, a wrong type or a
+combination of values that is not allowed is an error. The message names the key and what it
+accepts. `make synth` shows the errors of all environments, and needs no AWS account.
+
+A minimal file for one CPU instance:
+
+```toml
+kind = "ephemeral"
+
+[speech]
+variant = "cpu"
+instance_type = "ml.c7i.xlarge"
+```
+
+Every key that is not marked as required can be left out. The last two sections list the
+environment variables of the images. The stacks set some of these variables from the settings; in
+AWS, the others keep their defaults.
 """
 _AWS_VARIABLES = {"region": "AWS_REGION", "ca_file": "AWS_CA_BUNDLE"}
 
 
 def document() -> str:
-    """The whole page, in Markdown."""
+    """Return the whole page in Markdown."""
     schema = Settings.model_json_schema(schema_generator=_WithoutNull)
-    del schema["properties"]["name"]  # the file's
+    del schema["properties"]["name"]  # from the name of the file
     sections = [
         *_sections(schema, schema["$defs"]),
         _variables("Variables of the speech container", container.PREFIX, container.Settings),
@@ -45,22 +61,31 @@ def document() -> str:
 
 
 class _WithoutNull(GenerateJsonSchema):
-    """A schema without null, which neither TOML nor an environment variable can hold."""
+    """A schema without null, which neither TOML nor environment variables have."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
 
 
 def _variables(title: str, prefix: str, model: type[BaseModel]) -> str:
-    """The section of an image's own settings."""
+    """Return the section for the environment variables of an image."""
     schema = model.model_json_schema(schema_generator=_WithoutNull)
     variables = {key: _AWS_VARIABLES.get(key, prefix + key.upper()) for key in schema["properties"]}
-    text = f"Read when it starts; an unknown `{prefix}*` or a value that is not accepted ends it."
+    text = (
+        f"Read at start-up. An unknown variable `{prefix}*`, or a value that is not accepted, ends "
+        "the process with an error."
+    )
     return _section(title, text, "variable", schema, variables)
 
 
 def _sections(model: dict[str, Any], models: dict[str, Any], path: str = "") -> Iterator[str]:
-    """A model's own keys, then those of the models in it; `path` is the TOML table's header."""
+    """Yield the section of a model, then those of the models in it.
+
+    Args:
+        model: The schema of the model.
+        models: The schemas of all models, by name.
+        path: The header of the TOML table; empty for the top of the file.
+    """
     fields = model["properties"]
     references = {key: field.get("items", field).get("$ref") for key, field in fields.items()}
     own = {key: key for key, reference in references.items() if reference is None}
@@ -76,7 +101,7 @@ def _sections(model: dict[str, Any], models: dict[str, Any], path: str = "") -> 
 def _section(
     title: str, text: str, first_column: str, model: dict[str, Any], names: dict[str, str]
 ) -> str:
-    """A heading, a text and a table of those of a model's fields that have a name in it."""
+    """Return a heading, a text and a table of the fields of a model that are in `names`."""
     lines = [
         f"## {title}",
         "",
@@ -113,7 +138,7 @@ def _accepted(value: dict[str, Any]) -> str:
         case {"type": "integer" | "number"}:
             return _range(value)
         case {"type": "string", "pattern": str(pattern)}:
-            return "text like `" + pattern.replace("|", "\\|") + "`"
+            return "text that matches `" + pattern.replace("|", "\\|") + "`"
         case {"type": "string"}:
             return "text"
         case {"type": "array"}:
@@ -121,7 +146,7 @@ def _accepted(value: dict[str, Any]) -> str:
             return "list of texts" + (f", {least} to {most}" if most else "")
         case {"type": "object"}:
             return f"table of texts, at most {value['maxProperties']}"
-    raise TypeError(f"a kind of setting that this page has no words for: {value}")
+    raise TypeError(f"the page cannot describe this kind of setting: {value}")
 
 
 def _range(value: dict[str, Any]) -> str:

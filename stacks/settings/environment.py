@@ -1,4 +1,4 @@
-"""The settings of one environment, and how they are loaded.
+"""The settings of one environment, and the function that loads them.
 
 Unknown keys, wrong types and impossible combinations are found before anything is synthesized.
 `make docs` generates `docs/settings.md` from this model and from those of the images.
@@ -24,66 +24,74 @@ ENVIRONMENTS = Path(__file__).resolve().parents[2] / "environments"
 
 
 class SettingsError(ValueError):
-    """The settings cannot be used; each line names a key's path and what is accepted."""
+    """Settings cannot be used; each line of the message names a key and what it accepts."""
 
 
 class Settings(Model):
-    """One environment."""
+    """The keys outside of any table."""
 
     name: str = Field(
-        pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=20, description="the file's name"
+        pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=20, description="Name of the file."
     )
     kind: Literal["ephemeral", "stable"] = Field(
-        description="`stable` retains data, is protected from deletion and runs two instances or "
-        "more; `ephemeral` is destroyed whole"
+        description="`stable`: data is retained, the stacks are protected from deletion, and two "
+        "or more instances are required. `ephemeral`: `cdk destroy` deletes everything."
     )
-    account: str | None = Field(None, pattern=r"^\d{12}$", description="the deployer's by default")
+    account: str | None = Field(
+        None,
+        pattern=r"^\d{12}$",
+        description="AWS account. By default, the account of the credentials.",
+    )
     region: str | None = Field(
-        None, pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", description="the deployer's by default"
+        None,
+        pattern=r"^[a-z]{2}(-[a-z]+)+-\d$",
+        description="AWS Region. By default, the Region of the AWS configuration.",
     )
     permissions_boundary: str | None = Field(
         None,
         pattern=r"^[\w+=,.@-]{1,128}$",
-        description="name of the IAM policy that bounds the permissions of every role",
+        description="Name of an IAM policy that is the permissions boundary of every role.",
     )
     tags: dict[str, str] = Field(
-        {}, max_length=40, description="tags on every resource, beside `environment`"
+        {}, max_length=40, description="Tags of every resource, in addition to `environment`."
     )
-    speech: Speech = Field(description="the SageMaker endpoint")
-    agent: Agent = Field(Agent(), description="the AgentCore runtime")
-    alarms: Alarms = Field(Alarms(), description="when somebody is notified")
-    budget: Budget | None = Field(None, description="no budget without it")
-    network: Network | None = Field(None, description="no VPC without it")
+    speech: Speech = Field(description="The SageMaker endpoint.")
+    agent: Agent = Field(Agent(), description="The AgentCore runtime.")
+    alarms: Alarms = Field(Alarms(), description="Thresholds of the alarms.")
+    budget: Budget | None = Field(None, description="A cost budget; none without this table.")
+    network: Network | None = Field(None, description="A VPC; none without this table.")
 
     @field_validator("tags")
     @classmethod
     def _tags_are_allowed(cls, tags: dict[str, str]) -> dict[str, str]:
         for key, value in tags.items():
             if key == "environment" or key.startswith("aws:"):
-                raise ValueError(f"{key!r}: `environment` and `aws:…` are not yours to set")
+                raise ValueError(
+                    f"{key!r}: `environment` and names that begin with `aws:` are reserved"
+                )
             allowed = r"[\w .:/=+@-]"
             if not re.fullmatch(allowed + "{1,128}", key) or not re.fullmatch(
                 allowed + "{0,256}", value
             ):
                 raise ValueError(
-                    f"{key!r}: a key has at most 128 letters, digits, spaces and .:/=+@_-, a value "
-                    "at most 256 of them"
+                    f"{key!r}: a key must have 1 to 128 letters, digits, spaces and .:/=+@_-, and "
+                    "a value at most 256 of them"
                 )
         return tags
 
     @property
     def is_stable(self) -> bool:
-        """Whether the environment is kept and protected."""
+        """Whether the environment retains its data and is protected from deletion."""
         return self.kind == "stable"
 
     @property
     def endpoint_name(self) -> str:
-        """The SageMaker endpoint's name, fixed so that alarms can use it before it exists."""
+        """The name of the SageMaker endpoint, fixed so that alarms can use it before it exists."""
         return names.endpoint_name(self.name)
 
     @property
     def runtime_name(self) -> str:
-        """The AgentCore runtime's name."""
+        """The name of the AgentCore runtime."""
         return names.runtime_name(self.name)
 
     @model_validator(mode="after")
@@ -91,7 +99,7 @@ class Settings(Model):
         if self.is_stable and self.speech.fewest_instances < 2:
             raise Misfit(
                 "speech.instances.minimum",
-                'kind "stable" needs 2 or more, in two zones, at all times of the schedule',
+                'kind "stable" needs a minimum of 2 or more, for two zones, also in every schedule',
             )
         if (self.agent.network == "vpc") != (self.network is not None):
             raise Misfit("network", 'is needed with agent.network = "vpc", and allowed only then')
@@ -104,8 +112,8 @@ class Settings(Model):
         if supported is None:
             raise Misfit(
                 "region",
-                f"{self.region!r}: with `[network]` one of {', '.join(AGENTCORE_AZ_IDS)}, where "
-                "AgentCore attaches to VPCs",
+                f"{self.region!r}: `[network]` needs a Region in which AgentCore supports VPCs: "
+                f"one of {', '.join(AGENTCORE_AZ_IDS)}",
             )
         for az_id in network.az_ids:
             if az_id not in supported:
@@ -116,27 +124,32 @@ class Settings(Model):
 
 
 def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
-    """The settings of one environment.
+    """Load the settings of one environment.
 
     Args:
-        name: The environment's name: its file is `<name>.toml` in `folder`.
-        folder: The folder of the environments' files.
+        name: The name of the environment, whose file is `<name>.toml` in `folder`.
+        folder: The folder with the files of the environments.
 
     Raises:
-        SettingsError: There is no such file, it is not TOML, or it does not fit the model.
+        SettingsError: The file does not exist, is not TOML, or does not fit the model.
     """
     path = folder / f"{name}.toml"
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.toml"))) or "none"
-        raise SettingsError(f"environment {name!r}: there is no {path.name}; there are: {known}")
+        raise SettingsError(
+            f"environment {name!r}: there is no {folder.name}/{name}.toml; there are: {known}"
+        )
     try:
-        values = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path.name}: {error}") from error
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        kind = "UTF-8 text" if isinstance(error, UnicodeDecodeError) else "TOML"
+        raise SettingsError(f"{path.name}: is not {kind}: {error}") from error
     if "name" in values:
-        raise SettingsError(f"{path.name}: name: is the file's name, not a key in it")
+        raise SettingsError(
+            f"{path.name}: name: is not a key; the name of the file is the name of the environment"
+        )
     try:
-        # As JSON, because there an array may become a tuple even if types are strict.
+        # Through JSON, because a strict model accepts an array as a tuple only from JSON.
         return Settings.model_validate_json(json.dumps(values | {"name": name}, default=str))
     except ValidationError as error:
         lines = [f"{path.name}: {_problem(item)}" for item in error.errors(include_url=False)]

@@ -1,4 +1,4 @@
-"""`[speech.image]` and `[agent.image]`: where an image comes from."""
+"""`[speech.image]` and `[agent.image]`: the source of an image."""
 
 from typing import Literal, Self
 
@@ -8,18 +8,19 @@ from stacks.settings.base import Misfit, Model
 
 
 class Image(Model):
-    """Where an image comes from."""
+    """The source of the image."""
 
     source: Literal["codebuild", "docker", "digest"] = Field(
         "codebuild",
-        description="`codebuild`: built in the account at deploy time, no Docker needed; `docker`: "
-        "built on the machine that deploys; `digest`: an image that exists",
+        description="`codebuild`: CodeBuild builds the image in the account at deploy time, "
+        "without Docker. `docker`: the machine that deploys builds it. `digest`: `uri` "
+        "names an existing image.",
     )
     uri: str | None = Field(
         None,
         pattern=r"^\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/[^\s@:]+@sha256:[0-9a-f]{64}$",
-        description="with `digest`: the image as "
-        "`ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME@sha256:…`; AWS pulls from ECR only",
+        description="With `digest`: the image as "
+        "`ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME@sha256:…`. AWS pulls from ECR only.",
     )
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""`[network]`: the agent's VPC, and the AWS services it reaches from there."""
+"""`[network]`: the VPC of the agent, and the AWS services that it can reach from there."""
 
 import ipaddress
 
@@ -13,20 +13,22 @@ INTERFACE_ENDPOINTS = {
     "EcrDockerEndpoint": "ecr.dkr",
     "LogsEndpoint": "logs",
 }
-"""Construct id and AWS service of each interface endpoint in the VPC; each is billed by the
+"""Construct id and AWS service of each interface endpoint in the VPC. AWS bills each of them per
 hour and zone."""
 
 
 class Network(Model):
-    """A VPC of the environment's own, in a stack that outlives the others."""
+    """A VPC for the agent, in a separate stack that may outlive the others."""
 
     cidr: str = Field(
         "10.42.0.0/16",
         pattern=r"^\d{1,3}(\.\d{1,3}){3}/(1[6-9]|2[0-4])$",
-        description="address range of the VPC",
+        description="Address range of the VPC.",
     )
     az_ids: tuple[str, ...] = Field(
-        min_length=2, max_length=3, description="Availability Zone ids that AgentCore supports"
+        min_length=2,
+        max_length=3,
+        description="Ids of Availability Zones that AgentCore supports in the Region.",
     )
 
     @field_validator("cidr")
@@ -39,5 +41,5 @@ class Network(Model):
     @classmethod
     def _differ(cls, az_ids: tuple[str, ...]) -> tuple[str, ...]:
         if len(az_ids) != len(set(az_ids)):
-            raise ValueError("every zone may occur once")
+            raise ValueError("each zone may occur only once")
         return az_ids

@@ -1,4 +1,4 @@
-"""Where AWS offers what an environment needs: Regions, zones and profiles of models."""
+"""The Regions, zones and inference profiles in which AWS offers what an environment needs."""
 
 AGENTCORE_REGIONS = (
     "us-east-1", "us-east-2", "us-west-1", "us-west-2", "ca-central-1", "sa-east-1",
@@ -6,8 +6,8 @@ AGENTCORE_REGIONS = (
     "eu-south-2", "ap-south-1", "ap-south-2", "ap-northeast-1", "ap-northeast-2",
     "ap-southeast-1", "ap-southeast-2", "ap-southeast-5", "ap-southeast-7", "us-gov-west-1",
 )  # fmt: skip
-"""Row "Runtime microVMs" of the AgentCore developer guide's table "Supported AWS Regions" in
-November 2026."""
+"""The row "Runtime microVMs" of the table "Supported AWS Regions" in the AgentCore developer guide,
+as of November 2026."""
 
 AGENTCORE_AZ_IDS = {
     "us-east-1": ("use1-az1", "use1-az2", "use1-az4"),
@@ -20,15 +20,15 @@ AGENTCORE_AZ_IDS = {
     "eu-central-1": ("euc1-az1", "euc1-az2", "euc1-az3"),
     "eu-west-1": ("euw1-az1", "euw1-az2", "euw1-az3"),
 }
-"""Availability Zone ids in which AgentCore attaches to a VPC (AgentCore developer guide, "Configure
-AgentCore for VPC", supported Availability Zones)."""
+"""The ids of the Availability Zones in which AgentCore can use a VPC (AgentCore developer guide,
+"Configure AgentCore for VPC", supported Availability Zones)."""
 
 PROFILE_SCOPES = ("global", "us-gov", "us", "eu", "apac", "au", "ca", "jp")
-"""How the id of a system-defined inference profile begins, before a dot and the model's own id
+"""The prefixes of system-defined inference profiles, which precede a dot and the id of the model
 (Bedrock user guide, "Supported Regions and models for inference profiles")."""
 
 
 def profiled_model(model_id: str) -> str | None:
-    """The model behind a system-defined inference profile; None for a model's own id."""
+    """Return the model of a system-defined inference profile, or None for the id of a model."""
     scope, _, model = model_id.partition(".")
     return model if scope in PROFILE_SCOPES else None

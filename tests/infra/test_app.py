@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +13,18 @@ import aws_cdk
 import pytest
 
 import app as cdk_app
+from stacks import nag_report
 from stacks.settings import SettingsError
 from tests.infra.conftest import Assembly
 from tests.infra.synthesis import ENVIRONMENT_NAMES, ROOT, Synthesis, context
 
 
-def run_app(folder: Path, **more_context: str) -> subprocess.CompletedProcess[str]:
+def run_app(
+    folder: Path, *, arguments: Sequence[str] = ("app.py",), **more_context: str
+) -> subprocess.CompletedProcess[str]:
     """What the CDK command line starts, and how it hands over context and output folder."""
     return subprocess.run(
-        [sys.executable, "app.py"],
+        [sys.executable, *arguments],
         cwd=ROOT,
         env=os.environ
         | {
@@ -138,6 +141,19 @@ def test_a_second_synthesis_is_the_same(before_it_ran: Path, tmp_path: Path) -> 
     for pattern in ("*.template.json", "*.assets.json"):
         for path in tmp_path.glob(pattern):
             assert path.read_text() == (before_it_ran / path.name).read_text(), path.name
+
+
+def test_a_finding_that_is_not_acknowledged_fails_the_synthesis(tmp_path: Path) -> None:
+    """Were the rules no longer applied, `make synth` would report that there are no findings."""
+    forgetful = """
+import app, stacks.constructs.kokoro_endpoint as construct
+construct.acknowledge = lambda *_: None
+app.main()
+"""
+    assert run_app(tmp_path, arguments=("-c", forgetful), env="dev").returncode != 0
+    report = nag_report.read(tmp_path)
+    assert (report.errors, report.warnings, report.passes) == (1, 0, False)
+    assert report.suppressions > 10
 
 
 def test_an_asset_is_a_build_context(synthesis: Synthesis) -> None:

@@ -202,8 +202,8 @@ def test_the_comment_shows_what_changes_in_the_templates(
     assert re.findall(r"<summary>(.*)</summary>", text) == ["dev-Agent", "dev-Speech"]
     assert re.search(r"\[-\] 0\n.*\[\+\] 1800", text)
     assert "[+] AWS::BedrockAgentCore::Runtime" in text
-    assert "dev-Former is gone" in text
-    assert shown(new) == "### Templates of `dev`\nNothing changes.\n"
+    assert "dev-Former is removed" in text
+    assert shown(new) == "### Templates of `dev`\nNo changes.\n"
 
 
 def test_a_comment_of_any_length_is_cut(tmp_path: Path) -> None:

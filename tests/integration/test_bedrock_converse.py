@@ -276,7 +276,7 @@ def test_the_process_ends_cleanly_in_the_middle_of_a_reply(number: signal.Signal
     [
         (["--tokens-per-s", "0"], "tokens_per_s"),
         (["--first-token-s", "-1"], "first_token_s"),
-        (["--access-key-id", "A"], "go together"),
+        (["--access-key-id", "A"], "given together"),
     ],
 )
 def test_bad_arguments_are_named(arguments: list[str], named: str) -> None:

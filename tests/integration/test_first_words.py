@@ -3,11 +3,13 @@
 import asyncio
 import ssl
 from contextlib import aclosing
+from dataclasses import replace
 
 import httpx
 import pytest
 import pytest_asyncio
 
+from local.bedrock.sources import SCRIPTED
 from local.supervisor import Supervisor
 from voice_agent_client import (
     AgentConnection,
@@ -24,7 +26,7 @@ from voice_agent_client import (
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
 
-FAST = ["--first-token-s", "0.05", "--tokens-per-s", "200"]
+FAST = replace(SCRIPTED, arguments=("--first-token-s", "0.05", "--tokens-per-s", "200"))
 REPLY = "The harbor wakes early. Boats leave the bay at dawn. White birds follow them home."
 PROMPT = "Tell me about the harbor."
 REPORTED_WITHIN_S = 5.0  # the limit for a dead process
@@ -32,7 +34,7 @@ REPORTED_WITHIN_S = 5.0  # the issue's limit for a dead process
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def local():
-    async with Supervisor(print, bedrock_arguments=FAST) as running:
+    async with Supervisor(print, source=FAST) as running:
         await bedrock(running, "script", {"text": REPLY})
         yield running
 

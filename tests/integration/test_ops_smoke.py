@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 import boto3
@@ -18,6 +19,7 @@ import pytest_asyncio
 from moto.server import ThreadedMotoServer
 
 from local.aws_wire.sigv4 import Verifier
+from local.bedrock.sources import SCRIPTED
 from local.sagemaker.router import run_router
 from local.sagemaker.settings import RouterSettings
 from local.supervisor import ROOT, Supervisor
@@ -32,7 +34,7 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)
 
 TOKEN = "a-bearer-token"
 REPLY = "Boats leave the bay at dawn. White birds follow them home."
-FAST = ["--first-token-s", "0.05", "--tokens-per-s", "200"]
+FAST = replace(SCRIPTED, arguments=("--first-token-s", "0.05", "--tokens-per-s", "200"))
 
 
 class Deployed:
@@ -62,7 +64,7 @@ async def deployed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[De
     moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     moto.start()
     try:
-        async with Supervisor(print, bedrock_arguments=FAST) as supervisor:
+        async with Supervisor(print, source=FAST) as supervisor:
             where = supervisor.addresses
             async with httpx.AsyncClient(base_url=where.bedrock_url) as bedrock:
                 (await bedrock.post("/local/script", json={"text": REPLY})).raise_for_status()

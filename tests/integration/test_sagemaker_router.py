@@ -774,7 +774,7 @@ async def test_the_process_announces_itself_and_ends_cleanly(
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["--endpoint", "kokoro"], "'kokoro' is not NAME=http://HOST:PORT"),
+        (["--endpoint", "kokoro"], "'kokoro': must be NAME=http://HOST:PORT"),
         (["--endpoint", "kokoro=ftp://x"], "endpoints.kokoro.url"),
         (["--endpoint", "kokoro=http://x", "--port", "70000"], "port"),
         (["--endpoint", "kokoro=http://x", "--max-session-s", "0"], "max_session_s"),

@@ -3,11 +3,13 @@
 import asyncio
 import random
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
+from local.bedrock.sources import SCRIPTED
 from local.supervisor import Supervisor
 from voice_agent_client import AgentConnection, ErrorEvent
 
@@ -17,7 +19,7 @@ pytestmark = [
     pytest.mark.timeout(3600),
 ]
 
-FAST = ["--first-token-s", "0.05", "--tokens-per-s", "200"]
+FAST = replace(SCRIPTED, arguments=("--first-token-s", "0.05", "--tokens-per-s", "200"))
 PROMPTS = ["Tell me about the harbor.", "What is the weather like?", "How do I bake bread?"]
 TURNS, WARM_UP_TURNS = 120, 30
 MAX_GROWTH = 1.10
@@ -26,7 +28,7 @@ LOSSES = 30
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def supervisor():
-    async with Supervisor(print, bedrock_arguments=FAST) as running:
+    async with Supervisor(print, source=FAST) as running:
         yield running
 
 

@@ -1,4 +1,4 @@
-"""What a GPU is to run, on a CPU."""
+"""The code for CUDA graphs, run on a CPU."""
 
 from pathlib import Path
 
@@ -12,8 +12,8 @@ VOICE = Voice("af_heart", (("af_heart", 1.0),))
 
 
 def test_inputs_that_stay_in_place_are_replaced(model_dir: Path) -> None:
-    """Bound inputs that are not updated would say the first window for ever."""
-    # The one that a GPU runs.
+    """If bound inputs were not updated, every window would sound like the first."""
+    # This is the graph that a GPU runs.
     path = model_dir / "generator.onnx"
     engine = Engine(model_dir, threads=2)
     prosody = engine.prosody("ðə kwˈɪk bɹˈWn fˈɑks.", VOICE, 1.0, Cancellation())

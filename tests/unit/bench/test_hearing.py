@@ -1,4 +1,4 @@
-"""The helpers the speech tests rely on: if these are wrong, those prove nothing."""
+"""The helpers that the speech tests rely on. If they are wrong, those tests prove nothing."""
 
 import io
 import wave
@@ -42,13 +42,13 @@ def wav_bytes(audio: NDArray[np.float32], channels: int = 1) -> bytes:
     ],
 )
 def test_digits_and_spelling_do_not_count_as_errors(written: str, said: str) -> None:
-    """Whisper writes digits for spoken number words; without this, right speech fails."""
+    """Whisper writes digits for spoken number words. Correct speech must not fail for that."""
     assert spoken_words(written) == said.split()
     assert word_error_rate(written, said) == 0.0
 
 
 def test_word_errors_are_counted_against_the_reference() -> None:
-    """A normaliser that swallows words, or a rate of the heard text, would pass bad speech."""
+    """Lost words, or a rate relative to the heard text, would let bad speech pass."""
     assert word_error_rate("one two three four", "one two four") == 0.25
     assert word_error_rate("one two", "one two three four") == 1.0
     assert word_error_rate("one two", "") == 1.0
@@ -57,7 +57,7 @@ def test_word_errors_are_counted_against_the_reference() -> None:
 
 
 def test_only_silence_between_sounds_counts() -> None:
-    """Leading and trailing silence belongs to the model, not to a gap in the speech."""
+    """The model adds leading and trailing silence, which is no gap in the speech."""
     audio = np.concatenate(
         [silence(2), tone(0.5), silence(0.3), tone(0.5), silence(0.7), tone(0.5), silence(3)]
     )
@@ -66,19 +66,19 @@ def test_only_silence_between_sounds_counts() -> None:
 
 
 def test_noise_below_the_threshold_is_silence() -> None:
-    """Synthesized pauses are not digital zero: at -46 dB a gap must still be found."""
+    """Synthesized pauses are not digital zero. A gap at -46 dB must still be found."""
     audio = np.concatenate([tone(0.5), tone(1.2, amplitude=0.0025), tone(0.5)])
     assert longest_silence_s(audio, RATE_HZ) == pytest.approx(1.2, abs=0.03)
 
 
 def test_no_sound_is_an_error_not_a_short_silence() -> None:
-    """Silent audio has no inner silence; a 0.0 here would pass it as fluent speech."""
+    """Silent audio has no inner silence, but 0.0 would let it pass as fluent speech."""
     with pytest.raises(ValueError, match="no sound"):
         longest_silence_s(silence(1), RATE_HZ)
 
 
 def test_wav_is_read_at_full_scale() -> None:
-    """A wrong scale would make every peak check meaningless."""
+    """With a wrong scale, every check of a peak would be meaningless."""
     audio, rate_hz = read_wav(wav_bytes(tone(0.1, amplitude=0.8)))
     assert rate_hz == RATE_HZ
     assert audio.dtype == np.float32
@@ -86,7 +86,7 @@ def test_wav_is_read_at_full_scale() -> None:
 
 
 def test_streamed_wav_is_read_to_its_end() -> None:
-    """A streamed header announces 0xFFFFFFFF bytes; the samples that came must all be read."""
+    """A streamed header announces 0xFFFFFFFF bytes. All samples that follow must be read."""
     content = bytearray(wav_bytes(tone(0.25)))
     content[4:8] = content[40:44] = b"\xff\xff\xff\xff"
     audio, _ = read_wav(bytes(content))
@@ -94,6 +94,6 @@ def test_streamed_wav_is_read_to_its_end() -> None:
 
 
 def test_stereo_is_refused() -> None:
-    """Interleaved channels read as mono are an octave too low, and whisper still hears words."""
+    """Stereo read as mono is an octave too low, but Whisper still hears words in it."""
     with pytest.raises(ValueError, match="2 channels"):
         read_wav(wav_bytes(tone(0.1), channels=2))

@@ -1,4 +1,4 @@
-"""The verdict on windows, from measures that are given, and the texts it is given on."""
+"""The quality gate's verdict on given measurements, and the texts that it is measured with."""
 
 import re
 import tomllib
@@ -38,7 +38,7 @@ GATE_TEXTS = texts(ROOT / "bench" / "quality_texts.toml")
 
 
 def test_what_keeps_the_limits_passes() -> None:
-    """A gate that never opens would be switched off."""
+    """A gate that nothing passes would be switched off."""
     assert Summary.of([GOOD] * 20).failures() == []
 
 
@@ -56,12 +56,12 @@ def test_what_keeps_the_limits_passes() -> None:
     ],
 )
 def test_each_measure_is_held_to_its_limit(measure: str, value: float, problem: str) -> None:
-    """One that is measured and never judged would let the worst speech through."""
+    """A value that is measured but never judged would let the worst speech through."""
     assert problem in Summary.of([replace(GOOD, **{measure: value})]).failures()
 
 
 def test_a_few_bad_utterances_fail_the_95th_percentile() -> None:
-    """A good mean must not excuse every tenth sentence."""
+    """A good mean must not excuse a bad sentence in every ten."""
     bad = replace(GOOD, mel_db=2.0, beginning_db=2.0, loudness_db=2.0)
     assert Summary.of([GOOD] * 18 + [bad] * 2).failures() == [
         "mel_95th_db 2.00 > 1.6",
@@ -71,24 +71,24 @@ def test_a_few_bad_utterances_fail_the_95th_percentile() -> None:
 
 
 def test_one_bad_join_fails_however_many_are_good() -> None:
-    """A click is heard every time; the mean over all joins would hide it."""
+    """Every click is heard, but the mean over all joins would hide it."""
     assert Summary.of([GOOD] * 99 + [replace(GOOD, join_step_db=0.5)]).failures()
     assert Summary.of([GOOD] * 99 + [replace(GOOD, snr_db=30.0)]).failures()
 
 
 def test_words_are_judged_where_there_are_enough() -> None:
-    """One word of eight is 12 %, and whisper's doubt; four of four hundred are the limit."""
+    """One wrong word of eight is 12 % and may be Whisper's error; four of 400 are the limit."""
     wrong = replace(GOOD, wrong_words=1)
     assert Summary.of([wrong] * 3).failures() == []
     assert Summary.of([GOOD] * 46 + [wrong] * 4).failures() == []
-    assert Summary.of([GOOD] * 45 + [wrong] * 5).failures() == ["5 of 400 words heard otherwise"]
+    assert Summary.of([GOOD] * 45 + [wrong] * 5).failures() == ["5 of 400 words heard differently"]
     deaf = Summary.of([replace(GOOD, heard_words=0)])
     assert deaf.word_error_rate is None
     assert deaf.failures() == []
 
 
 def test_a_voice_that_fails_is_named_though_its_language_passes() -> None:
-    """Windows are switched off by voice: an average over the language would not say whose."""
+    """Windows are switched off for single voices, which an average over a language hides."""
     others = [replace(GOOD, voice=f"af_{number}") for number in range(20)]
     verdicts = Verdicts.of([*others, replace(GOOD, voice="af_odd", mel_db=1.5)])
     assert verdicts.failures() == ["af_odd: mel_mean_db 1.50 > 1.2"]
@@ -96,7 +96,7 @@ def test_a_voice_that_fails_is_named_though_its_language_passes() -> None:
 
 
 def test_a_voice_that_is_decoded_whole_may_fail_and_the_table_says_so() -> None:
-    """Guards against a gate that keeps failing for windows that nobody hears."""
+    """Otherwise the gate would fail because of windows that are never served."""
     others = [replace(GOOD, voice=f"af_{number}") for number in range(20)]
     measured = [*others, replace(GOOD, voice="af_odd", mel_db=1.5)]
     verdicts = Verdicts.of(measured, sentence_voices=["af_odd"])
@@ -105,7 +105,7 @@ def test_a_voice_that_is_decoded_whole_may_fail_and_the_table_says_so() -> None:
 
 
 def test_other_speeds_are_judged_for_themselves() -> None:
-    """Mixed into the voices' figures they would be a fifth of a mean."""
+    """In the voices' figures, they would be only a fifth of the mean."""
     slow = replace(GOOD, speed=0.75, mel_db=1.4)
     verdicts = Verdicts.of([GOOD, GOOD, slow])
     assert verdicts.failures() == ["speed 0.75: mel_mean_db 1.40 > 1.2"]
@@ -113,7 +113,7 @@ def test_other_speeds_are_judged_for_themselves() -> None:
 
 
 def test_every_served_language_has_sentences_that_windows_are_used_for() -> None:
-    """Short sentences, and segments of long ones, are decoded otherwise than the gate means."""
+    """Short sentences and segments of long ones are decoded differently from what is measured."""
     assert GATE_TEXTS.keys() == set(LANGUAGES.values())
     for sentences in GATE_TEXTS.values():
         assert len(set(sentences)) == len(sentences) >= 8
@@ -123,7 +123,7 @@ def test_every_served_language_has_sentences_that_windows_are_used_for() -> None
 
 
 def test_no_sentence_was_calibrated_on() -> None:
-    """What the predictor was fitted to it predicts well; that would prove nothing."""
+    """The predictor predicts well what it was fitted to, which would prove nothing."""
     calibrated = {
         bare(sentence)
         for sentences in texts(ROOT / "container" / "kokoro_calibration" / "texts.toml").values()
@@ -135,5 +135,5 @@ def test_no_sentence_was_calibrated_on() -> None:
 
 
 def bare(sentence: str) -> str:
-    """Without case and punctuation, which do not make another sentence."""
+    """Drop case and punctuation, which do not make a different sentence."""
     return " ".join(re.findall(r"\w+", sentence.lower()))

@@ -1,4 +1,4 @@
-"""The quality gate's measures on sounds whose difference is known."""
+"""The distances of the quality gate, on sounds whose difference is known."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ Audio = NDArray[np.float32]
 
 
 def noise(duration_s: float, amplitude: float = 0.1, seed: int = 0) -> Audio:
-    """Sound in every band, which a tone has not."""
+    """Return noise, which has sound in every band, unlike a tone."""
     samples = np.random.default_rng(seed).normal(size=round(duration_s * SAMPLE_RATE_HZ))
     return (amplitude * samples).astype(np.float32)
 
@@ -35,7 +35,7 @@ SPEECH = np.concatenate([silence(0.3), noise(1.0), noise(0.5, 0.03, seed=1), sil
 
 
 def test_equal_audio_has_no_distance() -> None:
-    """A distance that starts above zero would leave the gate less room than it says."""
+    """If equal audio had a distance, the gate's limits would be stricter than they say."""
     assert mel_distance_db(SPEECH, SPEECH) == 0.0
     assert loudness_difference_db(SPEECH, SPEECH) == 0.0
     assert join_step_db(SPEECH, SPEECH, [20_000]) == 0.0
@@ -44,7 +44,7 @@ def test_equal_audio_has_no_distance() -> None:
 
 @pytest.mark.parametrize("gain_db", [1.0, -1.0])
 def test_distances_are_in_decibels_of_the_reference(gain_db: float) -> None:
-    """Amplitude for power, or a forgotten sign, is a factor of two or a free pass downwards."""
+    """Amplitude instead of power doubles the figure; a lost sign lets softer speech pass."""
     changed = louder(SPEECH, gain_db)
     assert mel_distance_db(SPEECH, changed) == pytest.approx(1.0, abs=0.02)
     assert loudness_difference_db(SPEECH, changed) == pytest.approx(1.0, abs=1e-3)
@@ -53,7 +53,7 @@ def test_distances_are_in_decibels_of_the_reference(gain_db: float) -> None:
 
 
 def test_a_band_that_is_missing_counts_by_its_share_of_the_bands() -> None:
-    """Averaging over the spectrum first would hide what is wrong in a part of it."""
+    """Averaging over the spectrum first would hide an error in a few bands."""
     spectrum = np.fft.rfft(SPEECH)
     frequencies = np.fft.rfftfreq(len(SPEECH), 1 / SAMPLE_RATE_HZ)
     spectrum[frequencies > 4_310] *= 10 ** (-6 / 20)
@@ -64,7 +64,7 @@ def test_a_band_that_is_missing_counts_by_its_share_of_the_bands() -> None:
 
 
 def test_silence_is_not_compared() -> None:
-    """The model's silence is noise at -57 dB: twice as much of it is nothing that is heard."""
+    """The model's silence is noise at -57 dB. Nobody hears when it is twice as loud."""
     changed = SPEECH.copy()
     changed[: round(0.2 * SAMPLE_RATE_HZ)] += noise(0.2, 0.0001)
     assert mel_distance_db(SPEECH, changed) == 0.0
@@ -72,7 +72,7 @@ def test_silence_is_not_compared() -> None:
 
 
 def test_sound_that_is_missing_is_found_and_stays_finite() -> None:
-    """Digital silence for speech gives log 0: infinite, or NaN, which passes every `>`."""
+    """Digital silence gives log 0, which is infinite, or NaN, for which every `>` is false."""
     gone = SPEECH.copy()
     gone[12_000:24_000] = 0.0
     assert 10.0 < mel_distance_db(SPEECH, gone) < 70.0
@@ -80,7 +80,7 @@ def test_sound_that_is_missing_is_found_and_stays_finite() -> None:
 
 
 def test_the_beginning_starts_at_the_onset() -> None:
-    """0.6 s from the first sample would be half the model's silence."""
+    """The first 0.6 s of the samples would be half silence."""
     changed = SPEECH.copy()
     changed[round(0.9 * SAMPLE_RATE_HZ) :] *= 0.5
     reference, audio = beginning(SPEECH, changed, 0.5)
@@ -90,14 +90,14 @@ def test_the_beginning_starts_at_the_onset() -> None:
 
 
 def test_a_short_loudness_fault_is_in_the_95th_percentile() -> None:
-    """The mean over a sentence would hide a syllable that is 6 dB too loud."""
+    """A mean over the sentence would hide a syllable that is 6 dB too loud."""
     changed = SPEECH.copy()
     changed[12_000:16_800] = louder(changed[12_000:16_800], 6.0)
     assert loudness_difference_db(SPEECH, changed) == pytest.approx(6.0, abs=0.1)
 
 
 def test_a_step_at_a_join_is_found_and_one_elsewhere_is_not() -> None:
-    """Speech has steps of its own; only what the join adds is a fault of the windows."""
+    """Speech has steps in level itself. Only a step that the join adds is a fault."""
     own_step = 31_200  # where SPEECH falls by 10 dB
     changed = SPEECH.copy()
     changed[20_000:] = louder(changed[20_000:], 3.0)
@@ -110,14 +110,14 @@ def test_a_step_at_a_join_is_found_and_one_elsewhere_is_not() -> None:
 
 
 def test_a_join_in_silence_is_no_step() -> None:
-    """A ratio of two silences is anything."""
+    """The ratio of two silences means nothing."""
     changed = SPEECH.copy()
     changed[3_000:4_000] = noise(1, 0.0001)[:1_000]
     assert join_step_db(SPEECH, changed, [3_000]) < 0.01
 
 
 def test_what_is_left_out_has_the_level_of_its_loudest_moment() -> None:
-    """A cut-off consonant of 20 ms is nothing in the mean over half a second of silence."""
+    """A mean over half a second of silence would hide a cut-off consonant of 20 ms."""
     tail = np.concatenate([silence(0.4), louder(noise(0.02), -20.0), silence(0.1)])
     assert level_db(tail, SPEECH) == pytest.approx(-20.0, abs=1.5)
     assert level_db(SPEECH, SPEECH) == 0.0
@@ -128,7 +128,7 @@ def test_what_is_left_out_has_the_level_of_its_loudest_moment() -> None:
 
 
 def test_audio_of_another_length_is_refused() -> None:
-    """Cutting to the shorter one would pass speech that lost its end."""
+    """Cutting both to the shorter length would pass speech without its end."""
     for measure in (mel_distance_db, loudness_difference_db, snr_db):
         with pytest.raises(ValueError, match="the reference has"):
             measure(SPEECH, SPEECH[:-600])
@@ -139,7 +139,7 @@ def test_audio_of_another_length_is_refused() -> None:
 
 
 def test_silence_as_reference() -> None:
-    """An utterance without sound must not divide by zero."""
+    """An utterance without sound must not cause a division by zero."""
     assert mel_distance_db(silence(1), silence(1)) == 0.0
     assert loudness_difference_db(silence(1), silence(1)) == 0.0
     assert join_step_db(silence(1), silence(1), [12_000]) == 0.0

@@ -49,7 +49,7 @@ class AnyLife(RuleBasedStateMachine):
             enter()
             self.passed.append(state)
         else:
-            with pytest.raises(TransitionError, match=f"{before.name} to {state.name}"):
+            with pytest.raises(TransitionError, match=f"from {before.name} to {state.name}"):
                 enter()
 
     @invariant()

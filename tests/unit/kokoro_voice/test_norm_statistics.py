@@ -16,8 +16,10 @@ from kokoro_voice.norm_statistics import (
     NormStatisticsTable,
     Provenance,
     Regression,
+    read_provenance,
+    served_voices,
 )
-from kokoro_voice.voices import Voice
+from kokoro_voice.voices import Voice, Voices
 from kokoro_voice.windows import WINDOW_LIMITS
 
 SHORT_FRAMES = WINDOW_LIMITS.short_frames
@@ -140,6 +142,15 @@ def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes | None) -> Non
         path.write_bytes(content)
     with pytest.raises(ModelError, match=r"table\.npz"):
         NormStatisticsTable.load(path, PROVENANCE["model_sha256"])
+    with pytest.raises(ModelError, match=r"table\.npz"):
+        read_provenance(path)
+
+
+def test_the_committed_table_names_the_voices_of_the_model(model_dir: Path) -> None:
+    """A command that checks a voice before the download must not refuse what the server serves."""
+    voices = Voices.in_directory(model_dir, "af_heart")
+    assert list(served_voices()) == voices.names
+    assert set(read_provenance().sentence_voices) < set(served_voices())
 
 
 def off_by(offset: float, table: NormStatisticsTable, prosody: Prosody) -> NormStatistics:

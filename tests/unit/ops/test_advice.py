@@ -24,7 +24,7 @@ RATE_LIMIT = (
         (
             "User: arn:aws:sts::111122223333:assumed-role/AWSReservedSSO_Dev/me is not authorized "
             "to perform: iam:GetRole",
-            "allow iam:GetRole",
+            "permission iam:GetRole",
         ),
         ("exec /usr/bin/python: exec format error", "linux/arm64"),
         ("The primary container did not pass the ping health check", "CUDA major"),

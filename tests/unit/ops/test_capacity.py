@@ -1,12 +1,18 @@
 """`ops capacity`: from sessions that speak at once to conversations an instance holds."""
 
+import asyncio
 import math
+from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from ops import capacity
+from ops.aws import OpsError
 from ops.capacity import REFUSED, Demand, advise, conversations_for, explain, speaking_limit
 from ops.load import Playback, Step, percentile
+from stacks.settings import load
 
 OVERLOAD = 0.02
 DEMAND = Demand(talk_ratio=0.4, overload=0.01, headroom=0.2, conversations=100)
@@ -95,3 +101,25 @@ def test_the_refusal_is_the_containers() -> None:
 def test_an_instance_for_one_conversation_is_still_of_use() -> None:
     """Headroom must not round the target down to nothing."""
     assert advise(1, DEMAND).sessions_per_instance == 1
+
+
+def test_an_endpoint_that_cannot_be_reached_is_not_a_slow_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its advice would be a larger instance type."""
+
+    async def climb(*_: object) -> AsyncIterator[Step]:
+        yield Step(1, errors=["SageMaker runtime: ExpiredToken"])
+
+    monkeypatch.setattr(capacity, "climb", climb)
+    account = SimpleNamespace(settings=load("dev"))
+    with pytest.raises(OpsError, match=r"no session could speak\n→ .*aws sso login"):
+        asyncio.run(
+            capacity.measure(
+                account,  # type: ignore[arg-type]
+                endpoint_name="kokoro-dev",
+                ladder=[1],
+                utterances=1,
+                demand=DEMAND,
+            )
+        )

@@ -23,7 +23,7 @@ def test_a_month_is_the_price_times_the_hours() -> None:
     settings = load("prod")
     text = "\n".join(cost.lines(settings, "us-east-1", USAGE))
     price = cost.load_prices()["instances"]["ml.g5.xlarge"]["usd"]
-    assert f"a month {2 * price * 730:,.0f} to {8 * price * 730:,.0f}" in text
+    assert f"{2 * price * 730:,.0f} to {8 * price * 730:,.0f} per month" in text
 
 
 def test_a_thousand_turns() -> None:
@@ -66,5 +66,5 @@ def test_prices_are_dated_and_marked() -> None:
         assert all("verified" in entry for entry in prices[table].values())
     text = "\n".join(cost.lines(load("dev"), "eu-central-1", USAGE))
     assert str(prices["as_of"]) in text
-    assert "eu-central-1 differs" in text
+    assert "the prices in eu-central-1 differ" in text
     assert "*" in text

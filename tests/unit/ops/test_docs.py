@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ops.__main__ import parser
+from ops import cost
+from ops.__main__ import _gather, parser
+from stacks.settings import load
 from stacks.settings.alarms import SPEECH_ALARMS
 
 ROOT = Path(__file__).parents[3]
@@ -29,9 +31,14 @@ def test_every_alarm_is_described() -> None:
     """Each is a row with what to do."""
     alarms = {alarm.metric for alarm in SPEECH_ALARMS}
     assert {"FirstAudio", "Errors", "MidStreamErrors"} <= alarms
-    rows = re.findall(r"^\| ([\w-]+)", DOCUMENT, re.MULTILINE)
+    rows = re.findall(r"^\| \[?([\w-]+)", DOCUMENT, re.MULTILINE)
     names = {re.sub(r"\W", "", row).lower() for row in rows}
     assert {alarm.lower() for alarm in alarms} <= names
+    for alarm in alarms:
+        _, _, section = DOCUMENT.partition(f"\n### {alarm}\n")
+        section = section.partition("\n#")[0]
+        assert "**Meaning.**" in section, alarm
+        assert "action.**" in section.lower(), alarm
 
 
 def test_the_dashboards_graphs_are_called_by_their_names() -> None:
@@ -43,3 +50,15 @@ def test_the_dashboards_graphs_are_called_by_their_names() -> None:
 def test_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)#]+)", DOCUMENT):
         assert (ROOT / "docs" / target).exists(), target
+
+
+def test_the_costs_are_those_that_the_command_prints() -> None:
+    """A table of prices is right on the day it is written."""
+    usage = parser().parse_args(["cost", "--env", "dev"])
+    for name in ("dev", "staging", "prod"):
+        (row,) = re.findall(rf"^\| {name} \|.*$", DOCUMENT, re.MULTILINE)
+        text = "\n".join(cost.lines(load(name), None, _gather(cost.Usage, usage)))
+        _, _, hour, month, rollout = (cell.strip() for cell in row.strip("|").split("|"))
+        assert f"{hour} per hour, {month} per month" in text
+        assert f"minutes: {rollout}\n" in text
+    assert f"list prices of {cost.load_prices()['as_of']}" in DOCUMENT

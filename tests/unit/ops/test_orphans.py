@@ -252,9 +252,9 @@ def test_a_refused_deletion_is_reported_and_the_others_go_on(
     account.answer("ecr", "delete_repository", {}, repositoryName="voice-dev-third", force=True)
     assert clear(account, delete=True) == 1
     first, second, third = capsys.readouterr().out.splitlines()[:3]
-    assert "allow ecr:DeleteRepository" in first
-    assert second.endswith("is gone")
-    assert third.endswith("deleted")
+    assert "permission ecr:DeleteRepository" in first
+    assert second.endswith("already deleted")
+    assert third.endswith(" – deleted")
 
 
 def test_where_looking_is_refused_the_rest_goes_on(
@@ -267,8 +267,8 @@ def test_where_looking_is_refused_the_rest_goes_on(
     assert clear(account, delete=True) == 1
     assert log_groups(account) == set()
     out = capsys.readouterr().out
-    assert "what a stack kept: not looked at" in out
-    assert "allow tag:GetResources" in out
+    assert "the resources that a stack retained: could not be listed" in out
+    assert "permission tag:GetResources" in out
 
 
 def test_not_knowing_what_is_alive_nothing_is_deleted(account: RecordedAccount) -> None:

@@ -103,7 +103,10 @@ def test_a_stack_at_work_is_waited_for(account: RecordedAccount) -> None:
     for status in ("UPDATE_IN_PROGRESS", *["UPDATE_COMPLETE"] * 4):
         account.answer("cloudformation", "describe_stacks", {"Stacks": [stack(status)]})
     (finding,) = preflight.check_stacks(account)
-    assert (finding.verdict, finding.next_step) == ("problem", "wait until it is done")
+    assert (finding.verdict, finding.next_step) == (
+        "problem",
+        "wait until the operation has ended",
+    )
 
 
 def test_a_stack_that_was_never_created_is_not_waited_for(account: RecordedAccount) -> None:
@@ -129,7 +132,7 @@ def test_a_log_that_outlived_its_stack_is_in_the_way(account: RecordedAccount) -
 
 
 def test_an_alarm_that_rings_is_reported_before_the_rollout(account: RecordedAccount) -> None:
-    """SageMaker counts the old instances, too: the mending rollout would be taken back."""
+    """SageMaker counts the old instances, too: it would roll back the fix as well."""
     assert verdicts(preflight.check_alarms(account)) == ["ok"]
     cloudwatch = account.client("cloudwatch")
     names = ("Errors", "FirstAudio", "ScaleIn")
@@ -199,8 +202,8 @@ def test_a_region_without_agentcore_is_a_problem(account: RecordedAccount) -> No
             "AccessDeniedException",
             "User: arn:aws:iam::111122223333:user/dev is not authorized to perform: "
             "servicequotas:ListServiceQuotas",
-            "not allowed to look",
-            "allow servicequotas:ListServiceQuotas",
+            "no permission to check",
+            "permission servicequotas:ListServiceQuotas",
         ),
         ("TooManyRequestsException", "Rate exceeded", "could not be checked", "wait a minute"),
     ],

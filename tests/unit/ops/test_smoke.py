@@ -35,9 +35,9 @@ def test_an_endpoint_on_its_old_configuration_is_a_problem(account: RecordedAcco
     simulated_endpoint(account).endpoint_config_name = "older"  # as a rollback does
     (finding,) = smoke.check_endpoint(account)
     assert finding.verdict == "problem"
-    assert "InService on older" in finding.detail
+    assert "InService with older" in finding.detail
     assert f"{deployed} was deployed" in finding.detail
-    assert "taken back" in finding.next_step
+    assert "rolled it back" in finding.next_step
 
 
 def test_no_endpoint_is_told_with_how_to_deploy(account: RecordedAccount) -> None:
@@ -63,8 +63,8 @@ def test_a_rollout_is_waited_for_with_progress(
     (finding,) = smoke.check_endpoint(account, wait_s=600, sleep=sleep)
     assert finding.verdict == "ok"
     assert capsys.readouterr().out.splitlines() == [
-        "         endpoint kokoro-dev is Updating, 0 s",
-        "         endpoint kokoro-dev is Updating, 15 s",
+        "         endpoint kokoro-dev is Updating after 0 s",
+        "         endpoint kokoro-dev is Updating after 15 s",
     ]
     assert slept == [smoke.POLL_S] * 2
 
@@ -79,7 +79,7 @@ def test_a_deploy_that_was_rolled_back_as_a_whole_is_a_problem() -> None:
         stack_status="UPDATE_ROLLBACK_COMPLETE",
     )
     assert finding.verdict == "problem"
-    assert "as before the last deploy" in finding.detail
+    assert "the last deploy was rolled back" in finding.detail
 
 
 def test_the_wait_has_an_end() -> None:

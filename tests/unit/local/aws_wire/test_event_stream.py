@@ -1,4 +1,4 @@
-"""The event stream decoder, against the two codecs that AWS ships."""
+"""The event stream decoder, compared with the two codecs that AWS ships."""
 
 import datetime as dt
 import struct
@@ -20,7 +20,7 @@ from smithy_aws_event_stream.exceptions import InvalidPayloadLength
 from local.aws_wire.event_stream import EventDecoder, EventStreamError, encode_headers, json_event
 
 NAMES = st.text(min_size=1, max_size=20)
-# Quarters of a second: the SDK multiplies floats and is a millisecond short now and then.
+# Quarters of a second, because the SDK multiplies floats and is sometimes a millisecond short.
 TIMES = st.datetimes(
     min_value=dt.datetime(1971, 1, 1),
     max_value=dt.datetime(2200, 1, 1),
@@ -53,7 +53,7 @@ def decode(data: bytes) -> list[EventMessage]:
 def test_events_survive_any_cutting_of_the_bytes(
     events: list[EventMessage], data: st.DataObject
 ) -> None:
-    """A decoder that relies on reads ending where events end loses or delays some."""
+    """A decoder that expects each read to end with an event would lose or delay events."""
     wire = b"".join(event.encode() for event in events)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(wire)), max_size=6)))
     decoder = EventDecoder()
@@ -67,7 +67,7 @@ def test_events_survive_any_cutting_of_the_bytes(
 @QUICK
 @given(st.dictionaries(NAMES, READ, max_size=8), st.binary(max_size=100))
 def test_every_header_type_of_the_sdk_is_read(headers: dict, payload: bytes) -> None:
-    """A type left out makes the reader lose its place in the headers."""
+    """After a header of an unknown type, the rest of the headers cannot be read."""
     event = EventMessage(headers=headers, payload=payload)
     assert decode(event.encode()) == [event]
 
@@ -75,7 +75,7 @@ def test_every_header_type_of_the_sdk_is_read(headers: dict, payload: bytes) -> 
 @QUICK
 @given(st.integers(0, 4_000_000_000_000))
 def test_every_millisecond_is_read(milliseconds: int) -> None:
-    """The SDK writes an event's date with a float: a reader that repeats that is one short."""
+    """The SDK encodes dates with floats; repeating that would lose a millisecond."""
     block = struct.pack(">B5sBq", 5, b":date", 8, milliseconds)
     start = prelude(16 + len(block), len(block)) + block
     (event,) = decode(start + struct.pack(">I", zlib.crc32(start)))
@@ -127,7 +127,7 @@ def prelude(total_bytes: int, headers_bytes: int) -> bytes:
 def test_impossible_lengths_fail_before_anything_is_buffered(
     total_bytes: int, headers_bytes: int
 ) -> None:
-    """Waiting for four gigabytes that were promised is how a decoder eats the memory."""
+    """A decoder that waits for an announced four gigabytes would run out of memory."""
     with pytest.raises(EventStreamError, match="outside"):
         decode(prelude(total_bytes, headers_bytes))
 
@@ -146,7 +146,7 @@ def test_impossible_lengths_fail_before_anything_is_buffered(
     ],
 )
 def test_broken_headers_are_one_kind_of_error(block: bytes) -> None:
-    """KeyError or struct.error would pass by whoever handles bad input."""
+    """The code that handles bad input does not catch KeyError or struct.error."""
     start = prelude(16 + len(block), len(block)) + block
     with pytest.raises(EventStreamError):
         decode(start + struct.pack(">I", zlib.crc32(start)))
@@ -161,7 +161,7 @@ def test_a_payload_of_sixteen_mebibytes_is_the_longest() -> None:
 
 
 def test_boto3_tells_an_exception_from_an_event() -> None:
-    """A name in the wrong header leaves the client with an event it does not know."""
+    """With its name in the wrong header, a client does not recognize the event."""
     buffer = EventStreamBuffer()
     buffer.add_data(json_event("event", "messageStop", {"stopReason": "end_turn"}).encode())
     buffer.add_data(json_event("exception", "throttled", {"message": "Slow."}).encode())

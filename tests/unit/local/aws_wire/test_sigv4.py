@@ -1,6 +1,7 @@
-"""Signature verification, against the signers of botocore and of the HTTP/2 SDK."""
+"""Signature verification, checked with the signers of botocore and of the HTTP/2 SDK."""
 
 import asyncio
+import dataclasses
 import datetime as dt
 from urllib.parse import quote
 
@@ -25,7 +26,9 @@ PATH = "/endpoints/kokoro/invocations"
 BODY = b'{"text": "Hello."}'
 
 
-def signed(path: str = PATH, secret: str = SECRET, **names: str) -> dict[str, str]:
+def signed(
+    path: str = PATH, secret: str = SECRET, token: str | None = None, **names: str
+) -> dict[str, str]:
     """The headers that botocore sends for a POST of BODY."""
     request = AWSRequest(
         "POST",
@@ -34,7 +37,7 @@ def signed(path: str = PATH, secret: str = SECRET, **names: str) -> dict[str, st
         headers={"Content-Type": "application/json", "X-Amzn-SageMaker-Custom-Attributes": "a  b"},
     )
     service, region = names.get("service", "sagemaker"), names.get("region", "us-east-1")
-    SigV4Auth(Credentials(KEY_ID, secret), service, region).add_auth(request)
+    SigV4Auth(Credentials(KEY_ID, secret, token), service, region).add_auth(request)
     headers = {name.lower(): value for name, value in request.headers.items()}
     return {"host": HOST, **headers}
 
@@ -63,7 +66,7 @@ def test_botocores_signature_is_accepted(path: str) -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.text(alphabet="ab-_~%25/:+ é", min_size=1, max_size=12))
 def test_any_path_that_botocore_signs_is_accepted(text: str) -> None:
-    """Encoding the path once instead of twice only shows with unusual names."""
+    """A path that is encoded once instead of twice differs only for unusual names."""
     path = "/endpoints/" + quote(text, safe="") + "/invocations"
     verify(signed(path), path)
 
@@ -103,6 +106,15 @@ def test_an_unknown_key_is_told_from_a_wrong_secret() -> None:
     assert refusal.value.code == "UnrecognizedClientException"
 
 
+@pytest.mark.parametrize("token", [None, "another"])
+def test_temporary_keys_are_refused_without_their_token(token: str | None) -> None:
+    temporary = dataclasses.replace(VERIFIER, session_token="token")
+    temporary.verify("POST", PATH, signed(token="token"), BODY)
+    with pytest.raises(ApiError, match="security token") as refusal:
+        temporary.verify("POST", PATH, signed(token=token), BODY)
+    assert refusal.value.code == "UnrecognizedClientException"
+
+
 @pytest.mark.parametrize(("name", "value"), [("region", "eu-west-1"), ("service", "bedrock")])
 def test_another_scope_is_named(name: str, value: str) -> None:
     with pytest.raises(ApiError, match=f"scoped to us-east-1/sagemaker, not .*{value}"):
@@ -110,7 +122,7 @@ def test_another_scope_is_named(name: str, value: str) -> None:
 
 
 def test_a_request_older_than_five_minutes_is_refused() -> None:
-    """Otherwise a recorded request could be played again for ever."""
+    """Otherwise, a recorded request could be replayed forever."""
     headers = signed()
     now = dt.datetime.now(dt.UTC)
     verify(headers, now=now + dt.timedelta(minutes=4))
@@ -130,7 +142,7 @@ def test_a_signature_without_the_host_is_refused() -> None:
 
 
 def envelopes(payloads: list[bytes], seed: str) -> list[EventMessage]:
-    """What the official signer makes of some events and the end of the stream."""
+    """Return some events and the end of the stream, as the official signer signs them."""
     signer = AsyncEventSigner(initial_signature=seed.encode(), event_encoder_cls=EventHeaderEncoder)
     identity = AWSCredentialsIdentity(access_key_id=KEY_ID, secret_access_key=SECRET)
     properties = SigV4SigningProperties(region="us-east-1", service="sagemaker")
@@ -165,7 +177,7 @@ def test_the_sdks_chain_is_opened_to_its_end() -> None:
 
 @pytest.mark.parametrize("attack", ["alter", "drop", "repeat", "swap", "unsigned", "other seed"])
 def test_a_chain_that_was_tampered_with_is_refused(attack: str) -> None:
-    """Verifying each event on its own would let events be left out or played again."""
+    """If each event were verified on its own, events could be dropped or replayed."""
     chain = verify(signed())
     first, second, end = envelopes([b"one", b"two"], chain.prior_signature)
     if attack == "other seed":

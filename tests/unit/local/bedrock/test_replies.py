@@ -1,4 +1,4 @@
-"""The Bedrock stand-in's replies have to be heard and measured by other tests."""
+"""The Bedrock stand-in's replies, which other tests transcribe and measure."""
 
 import re
 
@@ -18,7 +18,7 @@ def sentences(text: str) -> list[str]:
 
 @pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: reply.text[:20])
 def test_replies_can_be_compared_with_what_is_heard(reply: Reply) -> None:
-    """Digits and unusual sentences make a word error rate count the spelling, not the speech."""
+    """With digits or unusual sentences, a word error rate would measure spelling, not speech."""
     spoken = sentences(reply.text)
     assert 2 <= len(spoken) <= 8
     assert "".join(spoken) == reply.text
@@ -32,8 +32,8 @@ def test_replies_can_be_compared_with_what_is_heard(reply: Reply) -> None:
 def test_writing_outlasts_the_first_sentences_speech(reply: Reply) -> None:
     """Otherwise speaking early would show no gain.
 
-    The speech of a sentence is taken to start a second after its last word and to have 2.8 words
-    a second.
+    It is assumed that speech starts a second after the sentence's last word, at 2.8 words a
+    second.
     """
     pace = Pace()
     first = sentences(reply.text)[0]
@@ -56,7 +56,7 @@ def test_the_prompts_words_choose_the_reply() -> None:
 
 @given(st.text())
 def test_tokens_together_are_the_text(text: str) -> None:
-    """A lost space or newline is a difference to the scripted text."""
+    """With a lost space or newline, the reply would differ from the scripted text."""
     assert "".join(tokens(text)) == text
 
 

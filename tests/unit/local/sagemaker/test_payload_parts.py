@@ -1,4 +1,4 @@
-"""SageMaker's mapping between parts and frames, as its documentation has it."""
+"""SageMaker's mapping between PayloadParts and frames, as documented by AWS."""
 
 import pytest
 from smithy_aws_event_stream.events import EventMessage
@@ -17,7 +17,7 @@ def part(payload: bytes = b"x", **headers: str) -> EventMessage:
     [
         ({"DataType": "UTF8"}, Opcode.TEXT),
         ({"DataType": "BINARY"}, Opcode.BINARY),
-        ({}, Opcode.BINARY),  # a client that sets nothing sends binary frames
+        ({}, Opcode.BINARY),  # without a data type, the frame is binary
     ],
 )
 def test_the_data_type_decides_the_frame(headers: dict[str, str], opcode: Opcode) -> None:
@@ -25,7 +25,7 @@ def test_the_data_type_decides_the_frame(headers: dict[str, str], opcode: Opcode
 
 
 def test_partial_parts_become_one_fragmented_message() -> None:
-    """A second text frame before FIN would make every container close with 1002."""
+    """Every container would close with 1002 after a second text frame before FIN."""
     frames = PartsToFrames()
     sent = [
         frames.frame(part(b"a", DataType="UTF8", CompletionState="PARTIAL")),
@@ -42,7 +42,7 @@ def test_partial_parts_become_one_fragmented_message() -> None:
 
 
 def test_bytes_are_not_looked_at() -> None:
-    """SageMaker forwards text that is no UTF-8 as it is; the container has to cope with it."""
+    """SageMaker forwards text that is not UTF-8 unchanged. The container must handle it."""
     assert PartsToFrames().frame(part(b"\xff\x00", DataType="UTF8")).data == b"\xff\x00"
 
 

@@ -197,7 +197,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "two actions of one name",
         changed(CPU, speech__schedule=[action(), action()]),
-        ["speech.schedule: every name may occur once"],
+        ["speech.schedule: each name may occur only once"],
     ),
     (
         "cron of five fields",

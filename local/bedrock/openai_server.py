@@ -1,0 +1,104 @@
+"""Finds an OpenAI-compatible server and the model that it serves."""
+
+import os
+from dataclasses import dataclass
+from http import HTTPStatus
+
+import httpx
+
+from local.bedrock.upstream import CONNECT_TIMEOUT_S, UpstreamError, is_loopback, reason
+
+LIST_TIMEOUT_S = 10.0
+"""How long the server may take to list its models."""
+
+_BASE_URL_ADVICE = "is it the base URL of an OpenAI-compatible server? It usually ends in /v1"
+_API_KEY_ADVICE = "set OPENAI_API_KEY to a key that the server accepts"
+
+
+@dataclass(frozen=True)
+class Server:
+    """An OpenAI-compatible server and the model that answers.
+
+    Attributes:
+        url: The base URL as the user typed it, such as `http://127.0.0.1:11434/v1`.
+        model: The model's name.
+        listed: The models that the server lists.
+    """
+
+    url: str
+    model: str
+    listed: tuple[str, ...] = ()
+
+    @classmethod
+    def find(cls, url: str, model: str | None = None) -> "Server":
+        """Check that the server answers, and choose the model.
+
+        Args:
+            url: The base URL.
+            model: The model's name; None takes the first that the server lists. A name that the
+                server does not list is accepted, since some servers know aliases and others
+                ignore the name.
+
+        Raises:
+            UpstreamError: The server does not answer, answers with an error or has no model.
+        """
+        try:
+            listed = _list_models(url)
+        except httpx.HTTPStatusError as error:
+            status = error.response.status_code
+            refused = status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+            if model and not refused:
+                return cls(url, model)  # not every server lists its models
+            advice = _API_KEY_ADVICE if refused else _BASE_URL_ADVICE
+            raise UpstreamError(f"{url} answers /models with status {status}: {advice}") from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise UpstreamError(
+                f"no OpenAI-compatible server answers at {url} ({reason(error)}): start it first, "
+                "for example with `ollama serve`, or correct the URL"
+            ) from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise UpstreamError(f"{url} does not list models: {_BASE_URL_ADVICE}") from error
+        if not model and not listed:
+            raise UpstreamError(
+                f"the server at {url} has no model: add one first, for example with "
+                "`ollama pull llama3.2`"
+            )
+        return cls(url, model or listed[0], listed)
+
+    def __str__(self) -> str:
+        """Say in one line which model answers, and which others there are."""
+        others = ", ".join(name for name in self.listed if name != self.model)
+        return f"{self.model} at {self.url}" + (f" (also there: {others})" if others else "")
+
+
+def api_key() -> str:
+    """Return `OPENAI_API_KEY`, or a placeholder for servers that need no key."""
+    return os.environ.get("OPENAI_API_KEY") or "no-key"
+
+
+def _list_models(url: str) -> tuple[str, ...]:
+    response = httpx.get(
+        f"{url.rstrip('/')}/models",
+        headers={"authorization": f"Bearer {api_key()}"},
+        trust_env=not is_loopback(url),
+        timeout=httpx.Timeout(LIST_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+    )
+    response.raise_for_status()
+    # Ollama without a model lists null.
+    return tuple(str(model["id"]) for model in response.json()["data"] or ())
+
+
+def check_server(url: str, model: str | None = None) -> str:
+    """Check that the server answers, and choose the model.
+
+    Args:
+        url: The server's base URL, such as `http://127.0.0.1:11434/v1`.
+        model: The model's name; None takes the first that the server lists.
+
+    Returns:
+        One line that says which model will answer.
+
+    Raises:
+        UpstreamError: The server does not answer, answers with an error or has no model.
+    """
+    return str(Server.find(url, model))

@@ -1,0 +1,56 @@
+"""`python -m local serve` and `container`: processes that run until Ctrl-C."""
+
+import asyncio
+import os
+import sys
+from argparse import Namespace
+
+from local.bedrock.sources import ReplySource
+from local.files import write
+from local.progress import show
+from local.supervisor import ROOT, Supervisor, check_port, model_dir
+
+
+async def serve(options: Namespace, source: ReplySource) -> int:
+    """Start everything and keep it running; it ends by being cancelled."""
+    supervisor = Supervisor(
+        show, source=source, restart=True, page=options.page, first_port=options.port
+    )
+    async with supervisor:
+        addresses = supervisor.addresses
+        if options.json:
+            content = addresses.model_dump_json(indent=2).encode() + b"\n"
+            write(options.json, content, secret=True)
+        print()
+        for name, value in addresses:
+            if name != "secret_access_key":
+                print(f"{name:18} {value}")
+        print(f"{'replies':18} {source.description}")
+        if options.json:
+            print(f"\nThe credentials are in {options.json}.")
+        if options.page:
+            print(f"\nOpen {supervisor.page_url} and talk. Press Ctrl-C to stop.", flush=True)
+        else:
+            print("\nServing. Press Ctrl-C to stop.", flush=True)
+        await asyncio.Event().wait()
+    return 0
+
+
+async def serve_container(options: Namespace) -> int:
+    """Replace this process with the speech server, listening on loopback.
+
+    Settings in `KOKORO_*` variables apply.
+
+    Raises:
+        ProcessError: The port is in use, or the model cannot be fetched.
+    """
+    check_port(options.port)
+    environment = os.environ | {"KOKORO_MODEL_DIR": await model_dir(show)}
+    show(
+        "Starting the speech server. It is ready when it logs `ready`; press Ctrl-C to stop.\n"
+        f"Then, for example: curl http://127.0.0.1:{options.port or 'PORT'}/invocations "
+        '--json \'{"text": "Good morning."}\' -o speech.wav'
+    )
+    os.chdir(ROOT / "container")
+    command = ["-m", "kokoro_server", "serve", "--host", "127.0.0.1", "--port", str(options.port)]
+    os.execve(sys.executable, [sys.executable, *command], environment)

@@ -1,0 +1,165 @@
+"""Every block of README and docs that can run here, exactly as it is printed there.
+
+The blocks of a section run in their order. A command that serves runs until the next `make`
+command, or until the end of the section, so that the blocks after it can use it.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from bench.hearing import peak, read_wav, transcribe, word_error_rate
+from tests.command import Command, running
+from tests.documents import ROOT, Block, blocks
+
+pytestmark = pytest.mark.timeout(400)
+
+# What a command prints once it serves; these run until Ctrl-C.
+SERVING = {
+    "make demo": "Open http",
+    "make serve": "Serving",
+    "make container": r"\bready:",
+}
+RUNNABLE = {"sh", "python", "html"}
+CHROMIUM = shutil.which("chromium")
+
+
+def scenes() -> list[list[Block]]:
+    """The runnable blocks, by section."""
+    by_section: dict[tuple[str, str], list[Block]] = {}
+    for block in blocks():
+        if block.language in RUNNABLE:
+            by_section.setdefault((block.document, block.section), []).append(block)
+    return list(by_section.values())
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Command]]:
+    with running(tmp_path) as start:
+        yield start
+
+
+@pytest.fixture
+def new_files() -> Iterator[Callable[[], list[Path]]]:
+    """A function: the files that have come into the repository's folder; all go at the end."""
+    before = set(ROOT.iterdir())
+    read: set[Path] = set()
+
+    def unread() -> list[Path]:
+        found = [path for path in ROOT.iterdir() if path.is_file() and path not in before | read]
+        read.update(found)
+        return found
+
+    yield unread
+    for path in set(ROOT.iterdir()) - before:
+        if path.is_file():
+            path.unlink()
+
+
+@pytest.mark.parametrize("scene", scenes(), ids=lambda s: f"{s[0].document}: {s[0].section}")
+def test_the_section_runs_as_printed(scene: list[Block], start, new_files, tmp_path: Path) -> None:
+    """A document that drifts from the code loses its reader at the first command."""
+    server: Command | None = None
+    for block in scene:
+        if block.language == "python":
+            (ROOT / re.findall(r"`(\w+\.py)`", block.before)[-1]).write_text(block.code)
+        elif block.language == "html":
+            open_in_browser(block, tmp_path)
+        else:
+            for command in block.commands:
+                if command == "make test":
+                    continue  # this is it
+                if server and command.startswith("make "):
+                    server = stop(server)
+                if waits_for := next((SERVING[s] for s in SERVING if command.startswith(s)), None):
+                    server = start("bash", "-c", f"exec {command}")
+                    server.wait_for(waits_for)
+                else:
+                    run(command)
+                for path in new_files():
+                    if path.suffix == ".wav":
+                        check_speech(path, command)
+    if server:
+        stop(server)
+
+
+def run(command: str) -> None:
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output
+    assert "Traceback" not in output
+    assert '"type": "error"' not in output
+    if "--no-buffer" in command:
+        assert '"audio_chunk"' in output
+        assert '"agent_end"' in output
+
+
+def stop(server: Command) -> None:
+    os.killpg(server.process.pid, signal.SIGINT)
+    server.process.wait(30)
+    assert "Traceback" not in server.output()
+    assert server.left_behind() == []
+
+
+def check_speech(path: Path, command: str) -> None:
+    audio, rate_hz = read_wav(path.read_bytes())
+    assert peak(audio) > 0.1, command
+    given = dict(word.split("=", 1) for word in shlex.split(command) if re.match("[A-Z]+=", word))
+    if "SAY" in given and given.get("VOICE", "af_heart").startswith(("a", "b")):  # English
+        assert word_error_rate(given["SAY"], transcribe(audio, rate_hz)) <= 0.1
+
+
+def open_in_browser(block: Block, folder: Path) -> None:
+    """Open the page beside copies of the modules it imports: it must show text and play."""
+    if CHROMIUM is None:
+        missing = "chromium is not installed: apt-get install chromium"
+        pytest.fail(missing) if "CI" in os.environ else pytest.skip(missing)
+    site = folder / "site"
+    site.mkdir()
+    played = "<script type='module'>import { PcmPlayer } from './player.js'; const push = "
+    played += "PcmPlayer.prototype.push; PcmPlayer.prototype.push = function (data) { push.call("
+    played += "this, data); window.playing = this; };</script>\n"
+    (site / "index.html").write_text(played + block.code)
+    for module in re.findall(r'from "\./(\S+)"', block.code):
+        shutil.copy(ROOT / "web" / module, site)
+    with serving(site) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page()
+        faults: list[str] = []
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(url)
+        page.get_by_role("button").click()
+        expect(page.locator("p")).to_contain_text("harbor", timeout=60_000)
+        page.wait_for_function("window.playing && window.playing.playedS > 1", timeout=60_000)
+        browser.close()
+        assert faults == []
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    handler = partial(SimpleHTTPRequestHandler, directory=folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
