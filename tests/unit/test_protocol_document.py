@@ -1,25 +1,47 @@
-"""docs/protocol.md against the code: people write clients from it."""
+"""docs/protocol.md agrees with the code, because people write clients from it."""
 
+import json
 import re
 from pathlib import Path
 from typing import get_args
+
+import pytest
+from pydantic import TypeAdapter
 
 from kokoro_server import messages as speech
 from speech_client import errors
 from voice_agent import messages as agent
 from voice_agent.model import BedrockError
+from voice_agent_client import UnknownEvent
+from voice_agent_client.protocol import parse_event
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
 AGENT, SPEECH = DOCUMENT.split("## Agent ⇄ speech server")
 
 
 def named(text: str) -> set[str]:
-    """Every word in code marks."""
+    """Return every word that is marked as code in the prose and the tables."""
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     return {word for code in re.findall(r"`([^`]+)`", text) for word in re.findall(r"\w+", code)}
 
 
+def examples(text: str) -> list[str]:
+    """Return every JSON object in a `json` block, of which there is one on a line."""
+    return [
+        line
+        for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+        for line in block.splitlines()
+    ]
+
+
+def bodies(text: str, route: str) -> list[str]:
+    """Return the JSON that the `curl` commands send to `route`, a port and a path."""
+    commands = re.findall(r"^(?:\$ )?curl .*?(?<!\\)$", text, re.DOTALL | re.MULTILINE)
+    return [body for c in commands if route in c for body in re.findall("--json '(.*?)'", c)]
+
+
 def test_every_field_and_type_is_documented() -> None:
-    """A field that is not in the document is found by reading the server's source, or not."""
+    """A client's developer would have to read the source to find a field that is missing here."""
     for text, models in [
         (
             AGENT,
@@ -40,3 +62,60 @@ def test_every_error_code_is_documented() -> None:
     codes = {kind.code for kind in kinds} | {errors.SpeechInputError("").code}
     own = {"invalid", "too_long", "unsupported", "busy", "internal"}
     assert codes | own <= named(AGENT)
+
+
+CLIENT_TYPES = {"prompt", "interrupt", "close", "speak", "cancel"}
+EVENT: TypeAdapter[agent.ServerEvent] = TypeAdapter(agent.ServerEvent)
+SPEECH_EVENT: TypeAdapter[speech.ServerMessage] = TypeAdapter(speech.ServerMessage)
+
+
+@pytest.mark.parametrize("message", examples(AGENT))
+def test_every_example_of_the_agents_protocol_is_real(message: str) -> None:
+    """People copy the examples; one that the agent refuses or never sends misleads them."""
+    data = json.loads(message)
+    if data["type"] in CLIENT_TYPES:
+        if data.get("speed") == 9:  # the mistake, with the answer that is printed below it
+            with pytest.raises(agent.MessageError) as refused:
+                agent.parse_frame(message, max_prompt_chars=4000)
+            assert str(refused.value) in [json.loads(m).get("message") for m in examples(AGENT)]
+        else:
+            agent.parse_frame(message, max_prompt_chars=4000)
+        return
+    assert not isinstance(parse_event(message), UnknownEvent)
+    if data["type"] != "audio_chunk":
+        assert agent.to_json(EVENT.validate_json(message, strict=True)) == data
+
+
+@pytest.mark.parametrize("message", examples(SPEECH))
+def test_every_example_of_the_speech_protocol_is_real(message: str) -> None:
+    data = json.loads(message)
+    if data.get("type") in CLIENT_TYPES:
+        speech.decode(message)
+    elif "type" in data:
+        event = SPEECH_EVENT.validate_json(message, strict=True)
+        assert json.loads(event.encode()) == data
+    else:  # the body of an error response
+        assert data.keys() == {"code", "message"}
+        assert data["code"] in get_args(speech.ErrorCode)
+
+
+def test_every_request_of_the_document_is_accepted() -> None:
+    """A body that is wrong in the document is refused in the reader's terminal."""
+    to_agent = bodies(AGENT, "/invocations")
+    to_speech_server = bodies(SPEECH, "/invocations")
+    assert len(to_agent) >= 3
+    assert to_speech_server
+    for body in to_agent:
+        agent.parse_invocation(json.loads(body), max_prompt_chars=4000)
+    for body in to_speech_server:
+        speech.decode_batch(body.encode())
+
+
+def test_the_example_conversation_has_the_agents_order() -> None:
+    """A reply that begins or ends otherwise in the document makes a client wait for ever."""
+    first_reply = [json.loads(m) for m in examples(AGENT) if '"q1"' in m][1:]
+    types = list(dict.fromkeys(event["type"] for event in first_reply))
+    assert types == [
+        "agent_start", "text_delta", "audio_stream_start", "sentence", "words", "audio_stream_end",
+        "interrupted", "agent_end",
+    ]  # fmt: skip
