@@ -1,5 +1,6 @@
-// The agent's WebSocket: one conversation, many prompts. Events are those of the agent protocol;
-// audio arrives as {type: "audio", data: ArrayBuffer}.
+// A client for the agent's WebSocket. A connection is one conversation with any number of prompts.
+// Each event of the agent protocol is dispatched as an "event", with the message in `detail`. Audio
+// arrives as {type: "audio", data: ArrayBuffer}.
 
 export class Agent extends EventTarget {
   #socket = null;
@@ -12,13 +13,13 @@ export class Agent extends EventTarget {
 
   get open() { return this.#socket?.readyState === WebSocket.OPEN; }
 
-  /** Resolves when connected; rejects when there is no agent. */
+  /** Connect to the agent. The promise is rejected if the connection fails. */
   connect() {
     return new Promise((resolve, reject) => {
       const socket = new WebSocket(this.#url);
       socket.binaryType = "arraybuffer";
       socket.onopen = resolve;
-      socket.onerror = () => reject(new Error(`no agent at ${this.#url}`));
+      socket.onerror = () => reject(new Error(`cannot connect to the agent at ${this.#url}`));
       socket.onclose = () => this.#emit({ type: "closed" });
       socket.onmessage = ({ data }) => this.#emit(
         typeof data === "string" ? JSON.parse(data) : { type: "audio", data });

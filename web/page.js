@@ -12,7 +12,7 @@ const player = new PcmPlayer();
 let askedAt = 0;
 let firstAudioS = null;
 let replying = false; // between agent_start and agent_end
-let ending = "Done."; // what the status says when the reply has ended
+let ending = "Done."; // the status to show after the reply
 
 function say(text, isError = false) {
   status.textContent = text;
@@ -30,7 +30,7 @@ async function connect() {
     await agent.connect();
     say("Ready.");
   } catch (error) {
-    say(`${error.message}. Is it running? Ask again to retry.`, true);
+    say(`${error.message}. Check that it is running, then ask again.`, true);
   }
 }
 
@@ -63,13 +63,13 @@ const handlers = {
   error: ({ message }) => {
     ending = null;
     say(message, true);
-    if (!replying) finish(); // a refused prompt has no reply, and so no agent_end
+    if (!replying) finish(); // a refused prompt has no agent_end
   },
   agent_end: ({ metrics }) => end(metrics),
   closed: () => {
     replying = false;
     finish();
-    say("The agent closed the connection. Ask again to reconnect.", true);
+    say("The connection to the agent was closed. Ask again to reconnect.", true);
   },
 };
 

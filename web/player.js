@@ -1,6 +1,6 @@
-// Plays 16-bit mono PCM as it arrives, each piece right behind the one before.
+// Plays 16-bit mono PCM while it arrives. Each chunk starts exactly when the previous chunk ends.
 
-// Room for the scheduling of the first piece; later pieces queue behind it.
+// Delay before the first chunk, which leaves time to schedule it.
 const LEAD_S = 0.02;
 
 export class PcmPlayer {
@@ -12,7 +12,7 @@ export class PcmPlayer {
   #stopped = false;
   underruns = 0;
 
-  /** Begin a reply. Call it from a click or key press: browsers keep audio silent before one. */
+  /** Begin a reply. Call this in a click or key handler, because browsers mute audio before one. */
   async start() {
     this.stop();
     this.#stopped = false;
@@ -23,13 +23,13 @@ export class PcmPlayer {
 
   set sampleRateHz(value) { this.#sampleRateHz = value; }
 
-  /** Seconds of the reply heard so far. */
+  /** Seconds of the reply that have been heard so far. */
   get playedS() {
     if (this.#startedAt === null) return 0;
     return Math.max(0, Math.min(this.#context.currentTime, this.#nextAt) - this.#startedAt);
   }
 
-  /** Resolves when everything pushed so far has been heard. */
+  /** Wait until all audio pushed so far has been heard. */
   async drained() {
     while (this.#sources.size) await Promise.all([...this.#sources].map((source) => source.done));
   }
@@ -46,7 +46,7 @@ export class PcmPlayer {
       this.#startedAt = this.#nextAt = now + LEAD_S;
     } else if (this.#nextAt < now) {
       this.underruns += 1;
-      this.#startedAt += now + LEAD_S - this.#nextAt; // silence is not speech heard
+      this.#startedAt += now + LEAD_S - this.#nextAt; // exclude the silence from playedS
       this.#nextAt = now + LEAD_S;
     }
     const source = this.#context.createBufferSource();
@@ -59,7 +59,7 @@ export class PcmPlayer {
     this.#nextAt += buffer.duration;
   }
 
-  /** Silence at once, also for what is still on its way, until `start`. */
+  /** Stop playback immediately, and ignore audio that arrives before the next `start`. */
   stop() {
     this.#stopped = true;
     this.#nextAt = Math.min(this.#nextAt, this.#context.currentTime);
