@@ -1,1 +1,1 @@
-"""Sentences of streamed text, and the words of them that a voice speaks."""
+"""Splits streamed text into sentences, and removes the markup that a voice does not speak."""

@@ -1,6 +1,6 @@
 """Splits streamed text into sentences, as early as is safe.
 
-The scanner is pure: text goes in, sentences come out; it has no I/O, clock or thread.
+The scanner has no I/O, clock or thread. Its output depends on its input only.
 """
 
 import re
@@ -15,7 +15,8 @@ from voice_agent.sentences.terminators import Verdict
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*")
 _SPACE = re.compile(r"\s*")
 _LEAST_MAX_CHARS = 80
-# Where text that is too long is best broken: after the last match of the first pattern with one.
+# The best places to break text that is too long. The first pattern with a match applies, and the
+# break is after its last match.
 _BREAKS = (
     re.compile(r"[;:—–][\"'”’)]*\s|[；：]"),
     re.compile(r",[\"'”’)]*\s|[，、]"),
@@ -24,38 +25,38 @@ _BREAKS = (
 _NO_SPACE_LETTER = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _FENCE_TAIL = re.compile(r"\n[ \t]*[`~]*[ \t\r]*\Z")
 _FENCE_TAIL_CHARS = 64
-_CLAUSE_LOOKBACK_CHARS = 16  # a conjunction and the space around it
+_CLAUSE_LOOKBACK_CHARS = 16  # enough for a conjunction and the space around it
 _CLUSTER_CHARS = 16
 
 
 class IncrementalSentenceChunker:
-    """Splits streamed text into sentences, the same ones however the text is fragmented.
+    """Splits streamed text into sentences.
 
-    When a sentence comes out:
+    The sentences do not depend on how the text is divided into fragments. A sentence is returned:
 
-    - at once, with the line break: a heading, a short list item, a line that ends with a colon,
-      and a sentence whose terminator stands before the break;
-    - with the next character: before a blank line, and after a full stop of a script without
-      spaces (`。`, `！`, `？`), unless a closing quotation may be part of its sentence;
-    - with the next token, that is, the first character past the white space: in general, since
-      closers, digits, lower case and abbreviations let a sentence continue after `.`, `!`, `?`;
-    - with the character after the next word: after an abbreviation, an initial, "..." before "I"
-      and a lost space ("found it.Let me");
-    - at `flush`: what is left.
+    - at the line break, if it is a heading, a short list item, a line that ends with a colon, or a
+      sentence with a terminator before the break;
+    - at the next character, before a blank line or after a full stop of a script without spaces
+      (`。`, `！`, `？`), unless a closing quotation may be part of its sentence;
+    - at the first character after the white space, in general. A sentence may continue after `.`,
+      `!` or `?`, if a closer, a digit, a lower-case letter or an abbreviation shows that;
+    - at the character after the next word, if the sentence may end with an abbreviation, an
+      initial, "..." before "I", or a terminator without a space ("found it.Let me");
+    - at `flush`, if it is the rest of the text.
 
-    Text comes out verbatim: every character but white space at the edges, in order. Each
-    character is scanned a bounded number of times, whatever the text.
+    The sentences contain all characters of the text in order, except white space at their edges.
+    Each character is scanned a bounded number of times for any text.
 
     Args:
         language: ISO 639-1 code, or a tag that begins with one: `"en"`, `"pt-BR"`. A language
-            without rules of its own gets those for English.
+            without rules of its own uses those for English.
         first_chunk: `"sentence"`, or `"clause"` to let the first chunk after construction or
-            `reset` end at a comma, dash, colon or conjunction already, so that speech starts
-            before a long first sentence ends.
-        min_clause_chars: The least length of such a clause; a character of a script without
-            spaces counts three times.
-        max_chars: The greatest length of a chunk: longer text is split at the best break before
-            it. Fenced code is exempt: it is one chunk, of which nothing is spoken.
+            `reset` end at a comma, dash, colon or conjunction, so that speech starts before a long
+            first sentence ends.
+        min_clause_chars: The least length of such a clause. A character of a script without spaces
+            counts three times.
+        max_chars: The greatest length of a chunk. Longer text is split at the best break before the
+            limit. Fenced code has no limit: it is one chunk, and it is not spoken.
 
     Raises:
         ValueError: An argument is outside its range.
@@ -71,13 +72,15 @@ class IncrementalSentenceChunker:
     ) -> None:
         tag = _LANGUAGE.fullmatch(language)
         if tag is None:
-            raise ValueError(f"language: {language!r} is not an ISO 639-1 code such as 'en'")
+            raise ValueError(
+                f"language: {language!r} is not an ISO 639-1 code such as 'en' or 'pt-BR'"
+            )
         if first_chunk not in ("sentence", "clause"):
-            raise ValueError(f"first_chunk: {first_chunk!r} is neither 'sentence' nor 'clause'")
+            raise ValueError(f"first_chunk: must be 'sentence' or 'clause', not {first_chunk!r}")
         if min_clause_chars < 1:
-            raise ValueError(f"min_clause_chars: {min_clause_chars} is less than 1")
+            raise ValueError(f"min_clause_chars: must be at least 1, not {min_clause_chars}")
         if max_chars < _LEAST_MAX_CHARS:
-            raise ValueError(f"max_chars: {max_chars} is less than {_LEAST_MAX_CHARS}")
+            raise ValueError(f"max_chars: must be at least {_LEAST_MAX_CHARS}, not {max_chars}")
         rules = language_rules(tag[1].lower())
         self._rules = SentenceRules(rules)
         self._search_terminator = self._rules.search_terminator
@@ -88,7 +91,7 @@ class IncrementalSentenceChunker:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all text held, and that any came before: the next turn begins."""
+        """Discard all text and start anew, for the next turn."""
         self._wants_clause = self._first_chunk == "clause"
         self._clear()
 
@@ -96,10 +99,11 @@ class IncrementalSentenceChunker:
         """Take the next fragment of the text.
 
         Args:
-            fragment: Text of any length, also `""`.
+            fragment: Text of any length, including `""`.
 
         Returns:
-            The sentences that it completes, mostly none; no white space at their edges.
+            The sentences that the fragment completes, without white space at their edges. Most
+            fragments complete none.
         """
         if not self._attentive and self._search_terminator(fragment) is None:
             self._room -= len(fragment)
@@ -113,11 +117,11 @@ class IncrementalSentenceChunker:
         return chunks
 
     def flush(self) -> str | None:
-        """Return what is left, as at the end of a text block or before a tool call.
+        """Return the rest of the text, at the end of a text block or before a tool call.
 
         Returns:
-            One chunk, also when several short sentences were still undecided; None when nothing
-            but white space is left.
+            One chunk, even if it contains several short sentences; None if only white space is
+            left.
         """
         rest = "".join((*self._code, self._text, *self._plain)).strip()
         if rest:
@@ -126,16 +130,16 @@ class IncrementalSentenceChunker:
         return rest or None
 
     def _clear(self) -> None:
-        self._text = ""  # of the unfinished sentence, as far as it was scanned
-        self._at = 0  # the index in it to scan on from
-        self._plain: list[str] = []  # fragments after it, without any terminator
-        self._room = self._max_chars  # how many characters may still come without a terminator
-        self._fence = ""  # what opened the code fence that the text is in
-        self._code: list[str] = []  # what is in it already
-        self._attentive = self._wants_clause  # a fragment matters without a terminator, too
+        self._text = ""  # the scanned text of the unfinished sentence
+        self._at = 0  # the index in `_text` at which to continue
+        self._plain: list[str] = []  # the fragments after `_text`, without any terminator
+        self._room = self._max_chars  # how many more characters without a terminator are allowed
+        self._fence = ""  # the opener of the code fence around the text
+        self._code: list[str] = []  # the text in the code fence so far
+        self._attentive = self._wants_clause  # whether to scan a fragment without a terminator
 
     def _scan(self, fragment: str, chunks: list[str]) -> str:
-        """Move complete sentences to `chunks`; return the text after a fence that opens."""
+        """Append complete sentences to `chunks`. Return the text after a code fence that opens."""
         text = "".join((self._text, *self._plain, fragment))
         self._plain.clear()
         start, at = 0, self._at
@@ -171,7 +175,7 @@ class IncrementalSentenceChunker:
                 end = _best_break(text, start, limit)
             else:
                 self._attentive = self._wants_clause
-                # A comma or conjunction at the very end is only known with what follows.
+                # A comma or conjunction at the end is recognized only with the text after it.
                 at = max(at, len(text) - _CLAUSE_LOOKBACK_CHARS * self._wants_clause)
                 break
             chunks.append(text[start:end].rstrip())
@@ -184,7 +188,7 @@ class IncrementalSentenceChunker:
         return ""
 
     def _scan_code(self, fragment: str, chunks: list[str]) -> str:
-        """Move a complete code fence to `chunks`; return the text after it."""
+        """Append a complete code fence to `chunks`. Return the text after it."""
         text = self._text + fragment
         closer = re.compile(rf"\n[ \t]*{self._fence}[`~]*[ \t\r]*(?=\n)").search(text)
         if closer is not None:
@@ -198,7 +202,7 @@ class IncrementalSentenceChunker:
         return ""
 
     def _clause_end(self, text: str, start: int, at: int, bound: int) -> int | None:
-        """Return the end of the first clause before `bound` that is long enough."""
+        """Return the end of the first clause before `bound` that is long enough, if any."""
         clause = self._search_clause_break(text, at)
         while clause is not None and clause.start() < bound:
             end = clause.start() if clause[0].isspace() else clause.end()
@@ -217,7 +221,7 @@ def _after_space(text: str, start: int) -> int:
 
 
 def _best_break(text: str, start: int, limit: int) -> int:
-    """Return where a break in `text[start:limit]`, which has no end, is heard least."""
+    """Return the index in `text[start:limit]` at which a break is least noticeable."""
     for pattern in _BREAKS:
         ends = [match.end() for match in pattern.finditer(text, (start + limit) // 2, limit)]
         if ends:
@@ -229,7 +233,7 @@ def _best_break(text: str, start: int, limit: int) -> int:
 
 
 def _joins(text: str, index: int) -> bool:
-    """Whether the characters around `index` show as one: an accent, a composed emoji."""
+    """Whether the characters around `index` are displayed as one, such as a composed emoji."""
     after = text[index : index + 1]
     joiners = ("\u200d", "\ufe0f")
     if text[index - 1] == "\u200d" or after in joiners:

@@ -1,9 +1,9 @@
-"""What the sentence rules know of each language.
+"""The words of each language that the sentence rules need.
 
-Two files meet here. `cldr_suppressions.json` holds the abbreviations that Unicode CLDR keeps from
-ending a sentence (Unicode-3.0 licence, see the file); they say *that* a word is an abbreviation.
-`languages.toml` says *which kind* it is, because the kind decides whether a sentence may end there
-at all, and holds the other words that the rules ask for: to add a language, add its table there.
+They come from two files. `cldr_suppressions.json` contains the abbreviations that, according to
+Unicode CLDR, do not end a sentence (Unicode-3.0 licence, see the file). `languages.toml` contains
+the kinds of the abbreviations, which decide whether a sentence may end after them. It also contains
+the other words that the rules need. To add a language, add its table to `languages.toml`.
 """
 
 import enum
@@ -20,35 +20,35 @@ _VOICES = {
     "a": "en", "b": "en", "e": "es", "f": "fr", "h": "hi", "i": "it", "j": "ja", "p": "pt",
     "z": "zh",
 }  # fmt: skip
-"""Languages by the first letter of a voice's name (Kokoro-82M, VOICES.md)."""
+"""Maps the first letter of a voice's name to its language (Kokoro-82M, VOICES.md)."""
 
 
 class Abbreviation(enum.Enum):
-    """What a full stop after an abbreviation can mean."""
+    """The kinds of abbreviations, which decide what a full stop after them means."""
 
-    INNER = "never an end: e.g., vs."
-    TITLE = "a name follows, so no end before a word: Dr., Mr."
-    LABEL = "a number or letter follows: No. 5, Fig. B"
-    UNIT = "an abbreviation only after a number: 5 sec."
-    OPEN = "an end when a word follows that opens sentences: Inc., Ave., Jan."
-    TAIL = "an end before any capital: etc."
-    CLOCK = "an end before any capital, save what goes with a time: a.m."
+    INNER = "never ends a sentence: e.g., vs."
+    TITLE = "precedes a name, so it does not end a sentence before a word: Dr., Mr."
+    LABEL = "precedes a number or a letter: No. 5, Fig. B"
+    UNIT = "is an abbreviation only after a number: 5 sec."
+    OPEN = "ends a sentence before a word that opens sentences: Inc., Ave., Jan."
+    TAIL = "ends a sentence before any capital: etc."
+    CLOCK = "ends a sentence before any capital, except a word that belongs to a time: a.m."
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What the rules know of one language.
+    """The words and characters of one language that the rules need.
 
     Attributes:
-        abbreviations: The kind of each abbreviation, which is written without its last full stop.
-        openers: Words, in lower case, that open sentences and are not names.
-        labelled: Nouns, in lower case, that a single letter may follow: "vitamin C".
-        short: Words of two letters, in lower case, that end sentences.
-        after_time: Words, in lower case, that go with a clock time: "10 a.m. Tuesday".
-        initials: Names of letters that stand for initials in a script without capitals.
-        full_stops: Further characters that end sentences.
-        has_ordinals: Whether a number with a full stop is an ordinal: "3. Mai".
-        clause_break: Matches where a clause ends: a comma, a dash, a colon, or the white space
+        abbreviations: Maps an abbreviation, without its last full stop, to its kind.
+        openers: Words that open sentences and are not names, in lower case.
+        labelled: Nouns that a single letter may follow, as in "vitamin C", in lower case.
+        short: Words of two letters that may end a sentence, in lower case.
+        after_time: Words that may follow a clock time, as in "10 a.m. Tuesday", in lower case.
+        initials: Names of letters that serve as initials in a script without capitals.
+        full_stops: Additional characters that end sentences.
+        has_ordinals: Whether a number with a full stop is an ordinal, as in "3. Mai".
+        clause_break: Matches the end of a clause: a comma, a dash, a colon, or the white space
             before a conjunction.
     """
 
@@ -63,16 +63,17 @@ class Language:
     clause_break: re.Pattern[str]
 
 
-PRONOUNS = frozenset({"I"})  # of one letter, and a capital also within a sentence (English)
-CAPITAL_WORDS = PRONOUNS | {"A"}  # they open sentences, and are no acronyms
-LETTER_WORDS = frozenset("àèéìíòóùúôÀÈÉ")  # of one letter, and no initials (Romance languages)
-STREETS = frozenset({"Dr"})  # titles that also abbreviate a kind of street (English): "Oak Dr."
-# An abbreviation, since nobody can pronounce it; "Hmm" is none.
+PRONOUNS = frozenset({"I"})  # one letter, and capital within a sentence, too (English)
+CAPITAL_WORDS = PRONOUNS | {"A"}  # capital words that open sentences and are not acronyms
+LETTER_WORDS = frozenset("àèéìíòóùúôÀÈÉ")  # one letter, but not initials (Romance languages)
+STREETS = frozenset({"Dr"})  # titles that also abbreviate a street type (English): "Oak Dr."
+# A word without vowels is an abbreviation, because it cannot be pronounced. "Hmm" is not one.
 VOWELLESS = re.compile(r"(?!.*(.)\1$)[B-DF-HJ-NP-TV-XZ][b-df-hj-np-tv-xz]{1,5}")
 
-# What shows that a quotation ends before its sentence does, and what may still grow into that.
-# In Japanese, a particle, a copula, or a pronoun with a verb of saying;
-# in Chinese, a pronoun with a verb of saying, or that verb alone.
+# AFTER_QUOTATION matches text that continues the sentence after a quotation. The second pattern
+# matches text that may become such a continuation when more text arrives. In Japanese, this is a
+# particle, a copula, or a pronoun with a verb of saying. In Chinese, it is a verb of saying, with
+# or without a pronoun.
 _CHINESE_PRONOUN = r"[他她它我你您谁]们?[^，。！？、\s]?"
 AFTER_QUOTATION = re.compile(
     r"と(?![てにこきり])|って|など|を|の(?!ち)|が|は(?![いじ])|に(?!ほ)"
@@ -93,16 +94,17 @@ _SUPPRESSIONS: dict[str, list[str]] = json.loads(
 
 
 def language_of_voice(voice: str) -> str:
-    """Return the ISO 639-1 code of the language that `voice` speaks; English if unknown."""
+    """Return the ISO 639-1 code of the language of `voice`, or of English if it is unknown."""
     return _VOICES.get(voice[:1], ENGLISH)
 
 
 @functools.cache
 def language_rules(code: str) -> Language:
-    """Return what is known of the language `code`, an ISO 639-1 code.
+    """Return the words and characters of the language `code`, an ISO 639-1 code.
 
-    A language without a table gets the English one. A script without capitals gets it as well,
-    beside its own, since English names and replies are the foreign text that an agent meets most.
+    A language without a table uses the English one. A language whose script has no capitals uses
+    the English table in addition to its own, because English is the most frequent foreign language
+    in an agent's replies.
     """
     own = _TABLES.get(code, {})
     cased = own if "openers" in own else _TABLES[ENGLISH]

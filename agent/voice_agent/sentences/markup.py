@@ -1,6 +1,6 @@
-"""Where a line, a code span, a link or a tag ends, and what that means for the sentence.
+"""Rules for markup: line breaks, code fences, code spans, links and tags.
 
-`line_break` and `span` judge as `voice_agent.sentences.rules.SentenceRules.judge` does.
+`line_break` and `span` have the same result as `voice_agent.sentences.rules.SentenceRules.judge`.
 """
 
 import re
@@ -16,10 +16,10 @@ from voice_agent.sentences.terminators import (
 )
 
 SPAN_CHARS = 256
-"""How far away the closer of a code span, link or tag may be; an opener without one is a sign."""
+"""Greatest length of a code span, link or tag. An opener whose closer is farther away is ignored."""
 
 _WRAPPED_LINE_CHARS = 40
-"""A list item that goes on in the next line is longer than this, or it need not have."""
+"""Least length of a list item that continues on the next line. A shorter one ends at its line."""
 
 _HEADING = re.compile(r"#{1,6}[ \t]")
 _LIST_ITEM = re.compile(r"[-*+•–—◦▪‣·][ \t]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)][ \t]|[|>]")
@@ -32,7 +32,10 @@ _PARTIAL_TAG = re.compile(r"<(?:/?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?|[^\s<>]*|!--[^\
 
 
 def line_break(text: str, start: int, at: int, limit: int) -> Judgement:
-    """Judge a line break without a terminator before it: an end, unless the next line runs on."""
+    """Judge a line break without a terminator before it.
+
+    The sentence ends there unless it continues on the next line.
+    """
     ends, continues = (Verdict.ENDS, at), (Verdict.CONTINUES, at + 1)
     if _HEADING.match(text, start):
         return ends
@@ -58,7 +61,7 @@ def line_break(text: str, start: int, at: int, limit: int) -> Judgement:
         return ends if _LETTER_MARKER.match(text, place, limit) else continues
     if first in CONTINUING:
         return continues
-    if first in DASHES:  # a marker, a rule, or a dash within the sentence
+    if first in DASHES:  # a list marker, a rule, or a dash within the sentence
         if place + 1 == limit and not complete:
             return Verdict.UNDECIDED, at
         second = text[place + 1 : place + 2]
@@ -72,7 +75,7 @@ def fence_at(text: str, start: int) -> str | None:
     """Return the backticks or tildes of the code fence that opens at `text[start]`.
 
     Returns:
-        `""` when none does; None when that is not decided yet.
+        `""` if no fence opens there; None if that cannot be decided yet.
     """
     match = _FENCE.match(text, start, start + SPAN_CHARS)
     if match is None:
@@ -85,7 +88,7 @@ def fence_at(text: str, start: int) -> str | None:
 
 
 def span(text: str, start: int, at: int, limit: int) -> Judgement:
-    """Judge the opener of a code span, link or tag: the sentence continues after its closer."""
+    """Judge the opener of a code span, link or tag. The sentence continues after its closer."""
     undecided = Verdict.UNDECIDED, at
     horizon = min(at + SPAN_CHARS, limit)
     complete = len(text) >= horizon
@@ -96,7 +99,9 @@ def span(text: str, start: int, at: int, limit: int) -> Judgement:
             ticks += 1
         if ticks == len(text):
             return undecided
-        if ticks == at + 1 and text[ticks].isspace():  # a mere sign, or closes a very long span
+        if (
+            ticks == at + 1 and text[ticks].isspace()
+        ):  # an ordinary character, or the closer of a very long span
             return Verdict.CONTINUES, ticks
         fence = text[at:ticks]
         closer = re.compile(rf"(?<!`){fence}(?!`)|\n").search(text, ticks, limit)

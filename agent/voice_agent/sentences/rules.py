@@ -1,7 +1,7 @@
-"""Where a sentence ends: the rules, one terminator at a time.
+"""The rules that decide whether a sentence ends at a terminator.
 
-For each terminator, the rules look a bounded way back (the words before) and ahead (closers, white
-space, at most the next word). The words that they look for are in `languages`.
+For each terminator, the rules look a bounded distance back, at the words before it, and ahead, at
+closers, white space and at most the next word. The words that they know are in `languages`.
 """
 
 import re
@@ -36,7 +36,7 @@ _LETTER_OR_ROMAN = re.compile(r"\w|[IVX]{1,5}")
 _ROMAN = re.compile(r"[ivx]{1,5}", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _COMPOUND_BREAK = re.compile(r"['’–-]|(?<=\d)/|(?<=\d)(?=[^\W\d_])")
-_NO_SPACE_LETTER = re.compile(  # of the scripts written without spaces
+_NO_SPACE_LETTER = re.compile(  # a letter of a script that is written without spaces
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
 _ADDRESS_SIGN = re.compile(r"://|www\.|[@/\\=&#]")
@@ -49,7 +49,7 @@ class SentenceRules:
     """The rules for one language.
 
     Args:
-        language: What is known of the language.
+        language: The words and characters of the language.
 
     Attributes:
         search_terminator: Finds the next terminator, as `re.Pattern.search` does.
@@ -67,13 +67,13 @@ class SentenceRules:
         """Judge the terminator at `text[at]`, in the sentence that begins at `text[start]`.
 
         Args:
-            text: The text so far; more may come.
-            start: Index of the sentence's first character, not white space.
-            at: Index of the terminator, as `search_terminator` found it.
-            limit: The index that the sentence may not go beyond; nor do the rules look further.
+            text: The text so far. More text may follow.
+            start: Index of the sentence's first character, which is not white space.
+            at: Index of the terminator that `search_terminator` found.
+            limit: The greatest index at which the sentence may end. The rules look no further.
 
         Returns:
-            The verdict and the index to scan on from.
+            The verdict and the index at which to continue.
         """
         character = text[at]
         if character in LINE_BREAKS:
@@ -88,9 +88,9 @@ class SentenceRules:
         complete = len(text) >= horizon
         limit = min(len(text), horizon)
         match = self._run.match(text, at, horizon)
-        assert match is not None  # it begins with a terminator
+        assert match is not None  # the text at `at` begins with a terminator
         if match.end() == limit:
-            if match.end(2) == horizon:  # an endless run: go on after it
+            if match.end(2) == horizon:  # a run up to the horizon: continue after it
                 return Verdict.CONTINUES, limit
             if not complete and "\n" not in match[3]:
                 return Verdict.UNDECIDED, at
@@ -103,7 +103,7 @@ class SentenceRules:
             return Verdict.ENDS, terminator.end
         return Verdict.CONTINUES, terminator.run_end
 
-    # -- The kinds of terminator: each method says whether the sentence ends. -----------------
+    # -- One method for each kind of terminator. It returns whether the sentence ends. --------
 
     def _ends(self, terminator: Terminator) -> bool:
         """Whether the sentence ends at a terminator other than a line break or a span."""
@@ -123,7 +123,7 @@ class SentenceRules:
         return self._mark(terminator)
 
     def _full_stop(self, terminator: Terminator) -> bool:
-        """。？ ।: an end, unless a quotation closes and its sentence goes on."""
+        """。？ ।: ends the sentence, unless a quotation closes and its sentence continues."""
         terminator.return_openers()
         if terminator.line_ends or not terminator.follower:
             return True
@@ -136,27 +136,31 @@ class SentenceRules:
         return not self._quote_goes_on(terminator)
 
     def _quote_goes_on(self, terminator: Terminator) -> bool:
-        """Whether a quotation that closes is only a part of its sentence: 「はい。」と言った。"""
+        """Whether the sentence continues after a quotation that closes: 「はい。」と言った。"""
         if not terminator.closes_quotation:
             return False
         terminator.settle(languages.AFTER_QUOTATION_PARTIAL)
         return languages.AFTER_QUOTATION.match(terminator.text, terminator.end) is not None
 
     def _mark(self, terminator: Terminator) -> bool:
-        """! and ? before white space: an end, unless a lower-case word goes on."""
+        """! and ? before white space: end the sentence, unless a lower-case word continues it."""
         if terminator.follower in OPENERS or not terminator.letter().islower():
             return True
         if terminator.encloses or terminator.within_bracket or terminator.follower in DASHES:
             return False  # "“Why?” he asked", "(why? nobody knows)", "—¿Vienes? —preguntó"
         if terminator.uncapitalised:
             return True
-        # "Yahoo! is big" goes on; "Oh no! what now" does not.
+        # "Yahoo! is big" continues; "Oh no! what now" does not.
         return "?" in terminator.run or (
             terminator.before != [] and terminator.before[-1][0].islower()
         )
 
     def _ellipsis(self, terminator: Terminator) -> bool:
-        """... and …: an end before a capital; after a mere "Well" not before "I", always one."""
+        """... and …: end the sentence before a capital.
+
+        After a single word such as "Well", they do not end it before "I", which is always a
+        capital.
+        """
         letter = terminator.letter()
         if letter.islower() or letter.isdigit() or _NO_SPACE_LETTER.match(letter):
             return False
@@ -168,7 +172,7 @@ class SentenceRules:
         )
 
     def _full_point(self, terminator: Terminator) -> bool:
-        """A full point before white space."""
+        """Return whether a full point before white space ends the sentence."""
         if not terminator.line_ends and terminator.follower in CONTINUING and terminator.follower:
             return False
         words = terminator.before
@@ -195,7 +199,7 @@ class SentenceRules:
             return True
         if word in self._language.initials:
             return self._initial_name(terminator)
-        if terminator.leads and _ROMAN.fullmatch(word):  # marks an item: "iv. the rest"
+        if terminator.leads and _ROMAN.fullmatch(word):  # a list marker: "iv. the rest"
             return False
         if not terminator.follower.islower():
             return not (
@@ -210,11 +214,11 @@ class SentenceRules:
         return len(word) > 3 or word.isupper() or len(words) == 1
 
     def _after_abbreviation(self, terminator: Terminator, word: str, kind: Abbreviation) -> bool:
-        """A full point after an abbreviation: it depends on what follows."""
-        if ")" in terminator.closers:  # "(5 sec.)" within a sentence, or a sentence of its own
+        """Return whether a full point after an abbreviation ends the sentence."""
+        if ")" in terminator.closers:  # "(5 sec.)" in a sentence, or "(It took 5 sec.)"
             return terminator.text[terminator.start] == "(" and not terminator.letter().islower()
         if terminator.encloses and kind in (Abbreviation.INNER, Abbreviation.TITLE):
-            kind = Abbreviation.OPEN  # a word about itself: "It says 'Dr.' It means a drive."
+            kind = Abbreviation.OPEN  # the word is quoted: "It says 'Dr.' It means a drive."
         if kind is Abbreviation.INNER:
             return False
         if kind is Abbreviation.TITLE and not _is_street(terminator):
@@ -237,7 +241,7 @@ class SentenceRules:
             return True
         if not letter.isupper():  # a script without capitals
             return kind in (Abbreviation.TAIL, Abbreviation.CLOCK)
-        if kind is Abbreviation.LABEL:  # "No. I tried": an everyday word, too
+        if kind is Abbreviation.LABEL:  # "No. I tried": also an everyday word
             return word.lower() in self._language.short or not self._numbers(terminator)
         if kind is Abbreviation.TAIL:
             return True
@@ -246,14 +250,14 @@ class SentenceRules:
         return self._next_opens(terminator) or "¿" in skipped or "¡" in skipped
 
     def _may_be_name(self, terminator: Terminator) -> bool:
-        """Whether a name comes next: not so in "Thanks, Dr. I will" and "Is he a Dr.? He's"."""
+        """Whether the next word may be a name, unlike "Thanks, Dr. I will", "Is he a Dr.? He's"."""
         following = terminator.word()
         if following in languages.PRONOUNS:
             return terminator.after_word(1) == "."
         return "'" not in following or not self._opens(following)
 
     def _after_unit(self, terminator: Terminator, word: str, letter: str) -> bool:
-        """ "5 sec.", "Sec. 2", and the everyday word in "Wait a sec."."""
+        """Return whether the sentence ends at "5 sec.", "Sec. 2" or "Wait a sec."."""
         if _DIGIT.search(" ".join(terminator.before)[-len(word) - 2 :]):  # "5 sec", "5sec", "$5/lb"
             return letter.isupper() or not letter.isalnum()
         if word[0].isupper() and (letter.isdigit() or self._numbers(terminator)):
@@ -263,12 +267,12 @@ class SentenceRules:
         return not letter.isdigit() or word in self._language.short  # "min. 5"
 
     def _numbers(self, terminator: Terminator) -> bool:
-        """Whether a letter or a Roman numeral comes next: "Sec. B", "Vol. II"."""
+        """Whether a letter or a Roman numeral is the next word: "Sec. B", "Vol. II"."""
         return _LETTER_OR_ROMAN.fullmatch(terminator.word(_LETTER_OR_ROMAN.fullmatch)) is not None
 
     def _after_clock(self, terminator: Terminator) -> bool:
-        """ "a.m." before a capital."""
-        # "At 5 a.m. Mr. Cho went running": so little before it is hardly a sentence.
+        """Return whether the sentence ends at "a.m." before a capital."""
+        # "At 5 a.m. Mr. Cho went running": the text before "Mr." is too short for a sentence.
         short = len(terminator.before) <= 3 and terminator.at - terminator.start < LOOKBACK_CHARS
 
         def may_go_on(beginning: str) -> bool:
@@ -281,7 +285,10 @@ class SentenceRules:
         return not (short and self._abbreviation(following) is Abbreviation.TITLE)
 
     def _initial(self, terminator: Terminator, word: str) -> bool:
-        """One letter: an initial ("J. Novak"), a marker ("a. apples") or a name ("plan B")."""
+        """Return whether the sentence ends after one letter.
+
+        The letter may be an initial ("J. Novak"), a list marker ("a. apples") or a name ("plan B").
+        """
         if terminator.leads:
             return False
         previous = terminator.before[-2].strip(OPENERS) or "-"
@@ -289,7 +296,7 @@ class SentenceRules:
             return self._after_abbreviation(terminator, previous + word, kind)
         if self._abbreviation(word) in (Abbreviation.INNER, Abbreviation.TITLE):
             return False
-        if previous[-1] == ":" and word in "Aa":  # marks an item: "Options: A. Call. B. Text."
+        if previous[-1] == ":" and word in "Aa":  # a list marker: "Options: A. Call. B. Text."
             return False
         letter = terminator.letter()
         if not letter or previous.lower() in self._language.labelled:
@@ -308,18 +315,24 @@ class SentenceRules:
         pronoun = word in languages.PRONOUNS and previous.islower()
         if pronoun and len(terminator.word(lambda beginning: len(beginning) == 1)) > 1:
             return True
-        if len(terminator.stem()) == 1:  # the next initial, or a name again: "B over C. D was out"
+        if len(terminator.stem()) == 1:  # an initial, or a name: "B over C. D was out"
             return terminator.after_word(1) != "."
         return pronoun or self._next_opens(terminator)
 
     def _initial_name(self, terminator: Terminator) -> bool:
-        """An initial in a script without capitals: a letter's name beside another one's."""
+        """Return whether the sentence ends after the name of a letter in a script without capitals.
+
+        Such a name is an initial if another one stands beside it.
+        """
         if len(terminator.before) == 1 or terminator.before[-2][-1] == ".":
             return False
         return terminator.word() not in self._language.initials
 
     def _number(self, terminator: Terminator, word: str) -> bool:
-        """Digits: an end, unless they mark an item ("1. Open it") or are an ordinal ("3. Mai")."""
+        """Return whether the sentence ends after digits.
+
+        It does not end after a list marker ("1. Open it") or an ordinal ("3. Mai").
+        """
         if terminator.leads:
             if len(word) <= 3:
                 return False
@@ -334,7 +347,10 @@ class SentenceRules:
         return True
 
     def _glued(self, terminator: Terminator) -> bool:
-        """No white space: mostly the inside of a name, sometimes a space that was lost."""
+        """Return whether the sentence ends at a terminator that no white space follows.
+
+        Most of these terminators are inside a name. Sometimes, a space is missing.
+        """
         follower = terminator.follower
         if not follower:
             return True
@@ -363,13 +379,13 @@ class SentenceRules:
         return self._lost_space(terminator, own)
 
     def _lost_space(self, terminator: Terminator, own: str) -> bool:
-        """Whether a capital begins a sentence: "found it.Let me", unlike "ASP.NET"."""
+        """Whether the capital begins a sentence, as in "found it.Let me", unlike "ASP.NET"."""
         bare = own.strip(OPENERS + BRACKETS)
         amount = _AMOUNT.fullmatch(bare) is not None
         point = terminator.run == "."
         if (
             point and bare.isdigit() and len(bare) <= 3 and terminator.leads
-        ):  # marks an item: "1.Open"
+        ):  # a list marker: "1.Open"
             return False
         if not terminator.follower.isupper() or (_ADDRESS_SIGN.search(own) and not amount):
             return False
@@ -404,7 +420,7 @@ class SentenceRules:
         return kinds.get(word) or kinds.get(word.lower())
 
     def _is_acronym(self, word: str) -> bool:
-        """Whether full points stand between letters, or between their names: "यू.के."."""
+        """Whether full points separate letters or their names, as in "यू.के."."""
         if _ACRONYM.fullmatch(word):
             return True
         return "." in word and self._language.initials.issuperset(word.split("."))
@@ -420,7 +436,7 @@ class SentenceRules:
 
 
 def _is_street(terminator: Terminator) -> bool:
-    """Whether "Dr." is a drive: "We met at Oak Dr. It rained"."""
+    """Whether "Dr." means "Drive", as in "We met at Oak Dr. It rained"."""
     words = terminator.before
     return (
         words[-1] in languages.STREETS

@@ -1,4 +1,4 @@
-"""The words of a text without its markup, for a voice to say."""
+"""Removes markup from text, so that a voice can speak it."""
 
 import html
 import re
@@ -34,9 +34,9 @@ _LINE_MARKER = re.compile(
 _EMPHASIS = re.compile(
     r"(?<![\w*])(\*{1,3}|_{1,3}|~~)(?=\S)((?:(?!\1).)+?)(?<=\S)\1(?![\w*])", re.DOTALL
 )
-# Asterisks may stand within a word, a single one not, so that "2*3*4" stays.
+# Two or three asterisks may stand within a word. A single one may not, so that "2*3*4" stays.
 _WITHIN_WORD = re.compile(r"(\*{2,3}|(?<![0-9A-Za-z])\*)(?=\S)((?:(?!\1).)+?)(?<=\S)\1", re.DOTALL)
-# What is left of emphasis or code that another chunk closes.
+# The marks of emphasis or code that opens or closes in another chunk.
 _STRAY = re.compile(r"\*\*+|~~+|`+|(?<!\S)[*_]+(?=\w)|(?<=[\w.!?,;:])[*_]+(?=[\s.,;:!?)]|$)")
 _PRIVATE_USE = 0xE000
 _SHIELD = {ord(mark): _PRIVATE_USE + ord(mark) for mark in string.punctuation}
@@ -44,18 +44,18 @@ _UNSHIELD = {shielded: mark for mark, shielded in _SHIELD.items()}
 
 
 def speakable(text: str) -> str:
-    """Return the words of `text`, markup gone, white space single.
+    """Return the words of `text` without markup, separated by single spaces.
 
-    Fenced code goes wholly, and so do tags, rules, references and the markers of headings, bullets
-    and quotations; of a link its text stays, of a code span and of mathematics the content, of a
-    table row its cells. Numbers, addresses and emoji stay as they are: to say them is the voice's
-    work.
+    Fenced code is removed completely. Tags, rules, references and the markers of headings, bullets
+    and quotations are removed as well. The text of a link, the content of code spans and of
+    mathematics, and the cells of a table row are kept. Numbers, addresses and emoji are kept
+    unchanged, because the voice handles them.
 
     Args:
-        text: One chunk, or any text.
+        text: One chunk, or any other text.
 
     Returns:
-        What to say; `""` when there is nothing, as for `"---"` or a block of code.
+        The text to speak; `""` if nothing can be spoken, as in `"---"` or a block of code.
     """
     text = _FENCED_CODE.sub(" ", text)
     text = _LITERAL.sub(_shielded, text)
@@ -64,7 +64,7 @@ def speakable(text: str) -> str:
     text = _BREAKING_TAG.sub(" ", text)
     text = _TAG.sub("", text)
     text = _LINK_TARGET_LINE.sub(" ", text)
-    for _ in range(2):  # an image may be a link's text
+    for _ in range(2):  # an image may be the text of a link
         text = _LINK.sub(r"\1", text)
     text = _REFERENCE.sub("", text)
     text = _RULE.sub(" ", text)
@@ -72,7 +72,7 @@ def speakable(text: str) -> str:
     text = _CELL_BORDER.sub(", ", text)
     text = _HEADING_END.sub(r"\1", text)
     text = _LINE_MARKER.sub("", text)
-    for emphasis in (_EMPHASIS, _EMPHASIS, _WITHIN_WORD, _WITHIN_WORD):  # one may hold another
+    for emphasis in (_EMPHASIS, _EMPHASIS, _WITHIN_WORD, _WITHIN_WORD):  # emphasis may be nested
         text = emphasis.sub(r"\2", text)
     text = _STRAY.sub("", text)
     text = html.unescape(text).translate(_UNSHIELD)
@@ -81,7 +81,7 @@ def speakable(text: str) -> str:
 
 
 def _shielded(literal: re.Match[str]) -> str:
-    """Return the literal's text, its marks turned into characters that are no markup."""
+    """Return the text of the literal, with its marks replaced by characters that are not markup."""
     escaped, _, code, *mathematics = literal.groups()
     if escaped is not None:
         return "" if escaped in "()[]" else escaped.translate(_SHIELD)

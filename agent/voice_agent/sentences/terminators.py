@@ -1,8 +1,8 @@
-"""Terminators, what stands around them, and the verdicts on them.
+"""Terminators, the text around them, and the verdicts on them.
 
-A *terminator* is a character at which a sentence may end, or at which something begins that can
-hide terminators: `.`, `!`, `?` and their kin, a line break, and the openers of code spans, links
-and tags.
+A *terminator* is a character at which a sentence may end: `.`, `!`, `?`, similar characters of
+other scripts, and a line break. The openers of code spans, links and tags are terminators as well,
+because the text that they enclose may contain terminators.
 """
 
 import enum
@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable
 
 LOOKAHEAD_CHARS = 64
-"""How far after a terminator the rules look at most; then they decide with what there is."""
+"""How far the rules look ahead of a terminator. At this distance, they decide without more text."""
 
 LOOKBACK_CHARS = 48
-"""How far before a terminator the words are that decide about it."""
+"""How far the rules look back from a terminator, for the words that decide about it."""
 
 
 class Verdict(enum.Enum):
@@ -25,11 +25,12 @@ class Verdict(enum.Enum):
 
 
 type Judgement = tuple[Verdict, int]
-"""A verdict and the index to scan on from, which is after the sentence when that ends."""
+"""A verdict and the index at which to continue, which is after the sentence if it ends."""
 
 DOTS = ".…⋯"
 MARKS = "!?‼⁇⁈⁉"
-# Sentence terminals (Unicode property Sentence_Terminal) that need no space or capital after them.
+# Sentence terminals (Unicode property Sentence_Terminal) after which neither a space nor a capital
+# is needed.
 FULL_STOPS = "。｡．！？︒﹒﹗﹖।॥۔؟։።፧፨།༎။၊។៕᙮᠃᠉"
 LINE_BREAKS = "\n\u2028\u2029"
 SPAN_OPENERS = "`<["
@@ -38,17 +39,17 @@ _EMOJI = "\u231a-\u23ff\u2600-\u27bf\u2b05-\u2b55\ufe0f\u200d\U0001f000-\U0001fa
 _QUOTES = "\"'”’»›」』＂＇"
 BRACKETS = ")]}）］｝】〉》〕〗〙〛"
 OPENERS = "\"'“”‘’„«»‹›([{（［「『【《〈¿¡*_~"
-_BOTH_WAYS = frozenset("\"'*_~")  # quotes and markup that open and close alike
+_BOTH_WAYS = frozenset("\"'*_~")  # quotes and markup whose opener and closer are the same
 DASHES = "-‐‑–—―"
 CONTINUING = frozenset(",;:)]}，、；：）」』】》〉")
 
 _CLOSER = (
-    rf"[{re.escape(_QUOTES + BRACKETS)}*_~]"  # the last three end markdown's emphasis
-    r"|[“‘](?!\w)"  # German closes with these
+    rf"[{re.escape(_QUOTES + BRACKETS)}*_~]"  # the last three close emphasis in Markdown
+    r"|[“‘](?!\w)"  # German closing quotation marks
     r"|[ ]?\[(?:\d{1,3}|\^\w{1,16})\]"  # a reference: "It is true.[1]"
     r"|</[A-Za-z][^<>\s]{0,30}>"
     r"|<(?:br|hr|[A-Za-z][^<>\n]{0,40}/)>"  # a pause: <break time="1s"/>
-    r"|[ \u00a0\u202f][»›](?!\w)"  # French leaves a space
+    r"|[ \u00a0\u202f][»›](?!\w)"  # French has a space before the closing quotation mark
     r"|[ ]?[:;]-?[()DP](?![\w.])"  # :-)
     rf"|[ ]?[{_EMOJI}]+"
 )
@@ -64,9 +65,10 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def run_pattern(full_stops: str) -> re.Pattern[str]:
-    """Return what matches a run of terminators, then closers, then white space.
+    """Return a pattern for a run of terminators, the closers after it, and white space.
 
-    The run may be spaced ("? !", ". . ."); what follows a spaced dot is not a file's name.
+    The run may contain spaces ("? !", ". . ."). A dot after a space is not part of the run if it
+    begins a file's name.
     """
     terminators, space = re.escape(DOTS + MARKS + full_stops), "[ \u00a0\u202f]"
     return re.compile(
@@ -76,19 +78,19 @@ def run_pattern(full_stops: str) -> re.Pattern[str]:
 
 
 class MoreTextNeeded(Exception):
-    """The rule needs text that has not come yet."""
+    """The rule needs text that has not arrived yet."""
 
 
 class Terminator:
-    """A run of terminators and what stands around it.
+    """A run of terminators and the text around it.
 
     Attributes:
         run: The run itself, such as `.` or `?!`.
         run_end: Index after the run.
-        closers: The quotes, brackets and the like that close with the sentence.
-        end: Index after the closers: of the sentence, if it ends here.
+        closers: The quotes, brackets and similar characters that close together with the sentence.
+        end: Index after the closers, which is the end of the sentence if it ends here.
         space: The white space after the closers.
-        follower: The character after the white space, `""` at the end of the text.
+        follower: The character after the white space; `""` at the end of the text.
     """
 
     __slots__ = (
@@ -111,7 +113,7 @@ class Terminator:
 
     @property
     def before(self) -> list[str]:
-        """The words before the run, in this sentence and within reach; it ends the last one."""
+        """The words of this sentence before the run, within `LOOKBACK_CHARS`."""
         if self._before is None:
             words = self.text[max(self.start, self.at - LOOKBACK_CHARS) : self.at].split()
             self._before = [word.rpartition(">")[2] or word for word in words]  # "<b>Dr."
@@ -119,38 +121,42 @@ class Terminator:
 
     @property
     def leads(self) -> bool:
-        """Whether only markup stands before the word that the run ends: "1.", "## 1.", "> a."."""
+        """Whether only markup precedes the word before the run: "1.", "## 1.", "> a."."""
         return not any(map(str.isalnum, "".join(self.before[:-1])))
 
     @property
     def line_ends(self) -> bool:
-        """Whether the line ends after the closers."""
+        """Whether a line break follows the closers."""
         return "\n" in self.space
 
     @property
     def encloses(self) -> bool:
-        """Whether a quotation or a bracket closes."""
+        """Whether the closers end a quotation or a bracket."""
         return any(closer in _QUOTES or closer in BRACKETS for closer in self.closers)
 
     @property
     def within_bracket(self) -> bool:
-        """Whether a bracket of this sentence is open."""
+        """Whether this sentence has an open bracket."""
         opened = self.text.count("(", self.start, self.at)
         return opened > self.text.count(")", self.start, self.at)
 
     @property
     def closes_quotation(self) -> bool:
-        """Whether a quotation closes."""
+        """Whether the closers end a quotation."""
         return any(closer in _QUOTES for closer in self.closers)
 
     @property
     def uncapitalised(self) -> bool:
-        """Whether the sentence begins in lower case, as in hasty messages."""
+        """Whether the sentence begins in lower case, as in informal messages."""
         first = _WORD.search(self.text, self.start, self.at)
         return first is not None and first[0][0].islower()
 
     def return_openers(self) -> bool:
-        """Leave a `"` or `*` that follows at once, yet closes nothing, to the next sentence."""
+        """Give a `"` or `*` directly after the run to the next sentence if it closes nothing.
+
+        Returns:
+            Whether the character was given to the next sentence.
+        """
         first = self.closers[:1]
         if self.space or not self.follower or first not in _BOTH_WAYS:
             return False
@@ -165,7 +171,7 @@ class Terminator:
         return True
 
     def pass_tags(self) -> str:
-        """Step over tags that open right after the closers; return the follower after them."""
+        """Skip tags that open directly after the closers. Return the follower after them."""
         self.settle(_PARTIAL_TAGS)
         if (tags := _OPENING_TAGS.match(self.text, self._follower_at, self._limit)) is not None:
             self._follower_at = tags.end()
@@ -173,40 +179,45 @@ class Terminator:
         return self.follower
 
     def ahead(self, count: int) -> str:
-        """Return the `count` characters from the follower on, fewer at the end of the text."""
+        """Return `count` characters, starting with the follower; fewer at the end of the text."""
         if self._follower_at + count > self._limit and not self._complete:
             raise MoreTextNeeded
         return self.text[self._follower_at : min(self._follower_at + count, self._limit)]
 
     def settle_closers(self) -> None:
-        """Ask for more text while what follows may yet be one of the closers."""
+        """Require more text while the following text may become one of the closers."""
         if self.follower in _CLOSER_BEGINS:
             self.settle(_PARTIAL_CLOSER)
 
     def settle(self, partial: re.Pattern[str]) -> None:
-        """Ask for more text while all text after the closers matches `partial`."""
+        """Require more text while all text after the closers matches `partial`."""
         if not self._complete and partial.fullmatch(self.text, self.end):
             raise MoreTextNeeded
 
     def skipped(self) -> str:
-        """Return the openers and dashes before what the next words begin with."""
+        """Return the openers and dashes before the first character of the next words."""
         match = _SKIPPED.match(self.text, self._follower_at, self._limit)
-        assert match is not None  # it matches nothing, too
+        assert match is not None  # the pattern also matches the empty string
         if match.end() >= self._limit and not self._complete:
             raise MoreTextNeeded
         return match[0]
 
     def letter(self) -> str:
-        """Return the character that the next words begin with, `""` when there are none."""
+        """Return the first character of the next words; `""` if there are none."""
         if self.follower.isalnum():
             return self.follower
         place = self._follower_at + len(self.skipped())
         return self.text[place] if place < self._limit else ""
 
     def word(self, matters: Callable[[str], object] | None = None) -> str:
-        """Return the next word as it is written, `""` when none comes next.
+        """Return the next word as it is written; `""` if no word follows.
 
-        While the word may grow, and `matters` is true of its beginning, more text is needed.
+        Args:
+            matters: Says whether the complete word is needed, given its beginning. None requires
+                the complete word.
+
+        Raises:
+            MoreTextNeeded: The word may continue, and the complete word is needed.
         """
         place = self._follower_at + len(self.skipped())
         match = _WORD.match(self.text, place, self._limit)
@@ -219,10 +230,10 @@ class Terminator:
         return match[0].replace("’", "'")
 
     def stem(self) -> str:
-        """Return the next word up to an apostrophe, which is known sooner than the whole word."""
+        """Return the next word up to an apostrophe. It is known earlier than the complete word."""
         place = self._follower_at + len(self.skipped())
         match = _STEM.match(self.text, place, self._limit)
-        assert match is not None  # it matches nothing, too
+        assert match is not None  # the pattern also matches the empty string
         if match.end() >= self._limit and not self._complete:
             raise MoreTextNeeded
         return match[0]

@@ -5,9 +5,9 @@
     npm pack cldr-segments-full@46.1.0
     python update_suppressions.py cldr-segments-full-46.1.0.tgz
 
-Kept are the suppressions that are abbreviations: each without its last full stop and inner
-blanks. Left out are single letters, which the scanner judges by their neighbours, and entries
-that are everyday words of the language, which CLDR mined from text where they ended no sentence.
+The script keeps the suppressions that are abbreviations, without their last full stop and inner
+blanks. It omits single letters, which the scanner judges by the words around them. It also omits
+entries that are everyday words; CLDR took them from texts in which they did not end a sentence.
 """
 
 import json
@@ -39,14 +39,14 @@ def abbreviations(language: str, suppressions: list[str]) -> list[str]:
 
 
 def main(archive: Path) -> None:
-    """Read the package `archive` and write the data file beside the scanner."""
+    """Read the package `archive` and write the data file to this folder."""
     found = {}
     with tarfile.open(archive) as package:
 
         def read(name: str) -> str:
             member = package.extractfile(f"package/{name}")
             if member is None:
-                raise SystemExit(f"{archive}: package/{name} is not a file")
+                raise SystemExit(f"error: {archive} does not contain the file package/{name}")
             return member.read().decode("utf-8")
 
         manifest = json.loads(read("package.json"))
