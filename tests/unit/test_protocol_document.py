@@ -112,7 +112,7 @@ def test_every_request_of_the_document_is_accepted() -> None:
 
 
 def test_the_example_conversation_has_the_agents_order() -> None:
-    """A reply that begins or ends otherwise in the document makes a client wait for ever."""
+    """A client waits for the first and the last event that the document shows."""
     first_reply = [json.loads(m) for m in examples(AGENT) if '"q1"' in m][1:]
     types = list(dict.fromkeys(event["type"] for event in first_reply))
     assert types == [

@@ -16,7 +16,7 @@ from voice_agent.sentences.terminators import (
 )
 
 SPAN_CHARS = 256
-"""Greatest length of a code span, link or tag. An opener whose closer is farther away is ignored."""
+"""Greatest length of a code span, link or tag. An opener with a closer farther away is ignored."""
 
 _WRAPPED_LINE_CHARS = 40
 """Least length of a list item that continues on the next line. A shorter one ends at its line."""

@@ -137,7 +137,11 @@ VOICES = Voices(["af_bella", "af_sky", "bf_emma"], "af_sky")
     ("name", "code", "message"),
     [
         ("nobody", "unknown_voice", "voice: unknown voice 'nobody'; use one of af_bella, af_sky,"),
-        ("af_sky+bf_emma", "invalid", "voice: 'af_sky+bf_emma' mixes the languages en-us and en-gb"),
+        (
+            "af_sky+bf_emma",
+            "invalid",
+            "voice: 'af_sky+bf_emma' mixes the languages en-us and en-gb",
+        ),
     ],
 )
 def test_a_voice_that_cannot_be_had_is_refused_by_its_field(

@@ -1,4 +1,4 @@
-"""The batch route's audio: a WAV file whose header may not know its length."""
+"""The audio and the errors of the batch route."""
 
 import io
 import struct
@@ -62,7 +62,7 @@ def test_other_chunks_before_the_audio_are_passed_over() -> None:
     ],
 )
 def test_anything_else_is_an_error_of_the_container(data) -> None:
-    """Played as 24 kHz mono it would be noise, or speech at the wrong pitch."""
+    """Played as 24 kHz mono, it would be noise or speech at the wrong pitch."""
     with pytest.raises(SpeechContainerError, match="WAV"):
         pcm_of_wav(data)
 
@@ -81,7 +81,7 @@ def test_anything_else_is_an_error_of_the_container(data) -> None:
     ],
 )
 def test_errors_name_the_part_that_failed(code, original, wanted) -> None:
-    """A wrong voice is no outage, and an outage is not the caller's mistake."""
+    """A wrong voice is the caller's mistake, and an outage is not."""
     response = {"Error": {"Code": code, "Message": "no x"}, "OriginalMessage": original}
     error: SpeechError = describe(ClientError(response, "InvokeEndpoint"))
     assert type(error) is wanted
@@ -89,7 +89,7 @@ def test_errors_name_the_part_that_failed(code, original, wanted) -> None:
 
 
 def test_the_containers_own_message_is_shown_without_its_json() -> None:
-    """SageMaker quotes the container's JSON; in a sentence, only its message can be read."""
+    """SageMaker quotes the container's JSON, but an error message should contain only its text."""
     quoted = '{"code": "busy", "message": "60 s of speech are queued"}'
     wrapped = f'Received server error (503) from primary with message "{quoted}".'
     response: Any = {

@@ -1,4 +1,4 @@
-"""The client's side of speech protocol 1, against the corpus both sides run and at random."""
+"""The client's side of speech protocol 1, with the messages both sides test and random ones."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ SERVER = json.loads((CORPUS / "server_messages.json").read_text())["cases"]
 
 @pytest.mark.parametrize("case", BUILT, ids=lambda case: case["name"])
 def test_messages_are_built_byte_for_byte(case) -> None:
-    """A client that drifts from the corpus is refused by containers that follow it."""
+    """A container that follows these messages would refuse a client that deviates from them."""
     wanted = case["accepted"]
     protocol = SpeechProtocol()
     match wanted["type"]:
@@ -55,7 +55,7 @@ def test_messages_are_built_byte_for_byte(case) -> None:
 @pytest.mark.parametrize("data_type", ["UTF8", None])
 @pytest.mark.parametrize("case", SERVER, ids=lambda case: case["name"])
 def test_events_are_parsed(case, data_type) -> None:
-    """SageMaker may leave out DataType: control has to be told from audio without it too."""
+    """SageMaker may omit `DataType`, so the client must tell control from audio without it."""
     protocol = SpeechProtocol()
     if request_id := case["event"].get("request_id"):
         protocol.speak("Hello.", request_id)
@@ -66,7 +66,7 @@ def test_events_are_parsed(case, data_type) -> None:
 
 
 def test_a_newer_containers_unknown_key_is_passed_over() -> None:
-    """Containers are deployed before agents: a key added there must not break the old client."""
+    """Containers are deployed before agents, so a new key must not break an old client."""
     protocol = SpeechProtocol()
     message = {"type": "going_away", "reason": "shutdown", "deadline_s": 1.0, "successor": "b"}
     event = protocol.receive(json.dumps(message).encode(), "UTF8")
@@ -84,7 +84,7 @@ def test_a_newer_containers_unknown_key_is_passed_over() -> None:
     ],
 )
 def test_control_that_says_nothing_is_reported_and_passed_over(data, word) -> None:
-    """One strange frame must not end a conversation, nor vanish without a trace."""
+    """An unknown frame must not end a conversation, but it must be logged."""
     event = SpeechProtocol().receive(data, "UTF8")
     assert isinstance(event, Unrecognized)
     assert word in event.reason
@@ -98,7 +98,7 @@ def start(request_id: str) -> bytes:
 
 
 def test_audio_that_looks_like_control_stays_audio() -> None:
-    """Samples may spell anything: with a DataType they are never looked at."""
+    """Samples may look like JSON. With a `DataType`, the client does not parse them."""
     protocol = SpeechProtocol()
     protocol.speak("Hello.", "r")
     protocol.receive(start("r"), "UTF8")
@@ -117,14 +117,14 @@ def test_audio_that_looks_like_control_stays_audio() -> None:
 
 
 def test_audio_without_a_start_is_not_given_to_anybody() -> None:
-    """Audio of no request would be spoken as part of the wrong sentence."""
+    """Audio without a request would be played as part of the wrong sentence."""
     protocol = SpeechProtocol()
     protocol.speak("Hello.", "r")
     assert isinstance(protocol.receive(b"\x00\x00", "BINARY"), Unrecognized)
 
 
 def test_fragments_are_put_together() -> None:
-    """One frame may come as several parts; only the first says of what type it is, perhaps."""
+    """A frame may arrive in several payload parts, and only the first one may have a type."""
     protocol = SpeechProtocol()
     protocol.speak("Hello.", "r")
     data = start("r")
@@ -136,7 +136,7 @@ def test_fragments_are_put_together() -> None:
 
 
 def test_fragments_without_end_do_not_fill_the_memory() -> None:
-    """A peer that never completes a frame must not take the process down."""
+    """A peer that never completes a frame must not exhaust the memory."""
     protocol = SpeechProtocol()
     part = bytes(1 << 18)
     events = [protocol.receive(part, "BINARY", "PARTIAL") for _ in range(5)]
@@ -153,7 +153,7 @@ def test_nothing_to_say_is_refused_before_it_is_sent(text) -> None:
 
 
 def test_an_id_in_flight_is_refused() -> None:
-    """Two requests of one name: the audio of one would be taken for the other's."""
+    """With two requests of the same id, the audio of one could be taken for that of the other."""
     protocol = SpeechProtocol()
     protocol.speak("Hello.", "r")
     with pytest.raises(ValueError, match="request_id"):
@@ -163,7 +163,7 @@ def test_an_id_in_flight_is_refused() -> None:
 @given(st.lists(st.tuples(st.binary(max_size=80), st.sampled_from(["UTF8", "BINARY", None, "?"]))))
 @settings(max_examples=200, deadline=None)
 def test_no_bytes_raise(parts) -> None:
-    """Whatever comes over the wire, the reader goes on reading."""
+    """The reader continues after any data."""
     protocol = SpeechProtocol()
     protocol.speak("Hello.", "r")
     for data, data_type in parts:
@@ -171,7 +171,7 @@ def test_no_bytes_raise(parts) -> None:
 
 
 class Session(RuleBasedStateMachine):
-    """A container that follows the protocol, in any order it allows: nothing is lost or mixed."""
+    """A container that follows the protocol in any permitted order. Nothing is lost or mixed up."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -248,7 +248,7 @@ TestSession.settings = settings(max_examples=50, deadline=None)
 
 
 def test_an_unknown_setting_is_refused_here() -> None:
-    """The container would refuse it a second later; `type` would make it another message."""
+    """The container would refuse it later, and `type` would change the kind of message."""
     protocol = SpeechProtocol()
     for name in ("voic", "type", "text"):
         with pytest.raises(TypeError):

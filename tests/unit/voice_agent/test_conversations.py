@@ -1,4 +1,4 @@
-"""The process's conversations: one limit over all transports, and only idle ones give way."""
+"""Conversations have one limit over all transports, and only idle ones are closed."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -13,7 +13,7 @@ from voice_agent.settings import Settings
 
 @pytest.fixture
 async def open_conversations():
-    """A function: settings in, conversations of at most two out."""
+    """A function that takes settings and returns `Conversations` with a limit of two."""
     async with AsyncExitStack() as stack:
 
         def create(**settings: float) -> Conversations:
@@ -41,7 +41,7 @@ async def use(conversations: Conversations, session_id: str | None) -> Conversat
 
 
 async def test_a_session_keeps_its_conversation(conversations: Conversations) -> None:
-    """A new one for every invocation would have no memory of the one before."""
+    """A new conversation for every invocation would not know the earlier prompts."""
     first = await use(conversations, "a")
     assert await use(conversations, "a") is first
     assert await use(conversations, "b") is not first
@@ -49,7 +49,7 @@ async def test_a_session_keeps_its_conversation(conversations: Conversations) ->
 
 
 async def test_the_longest_idle_gives_way(conversations: Conversations) -> None:
-    """Without a bound every session id ever seen would hold a stream."""
+    """Without a limit, every session id would keep a stream open."""
     first, second = await use(conversations, "a"), await use(conversations, "b")
     await use(conversations, "a")  # used again, so b is the longer idle
     await use(conversations, "c")
@@ -60,7 +60,7 @@ async def test_the_longest_idle_gives_way(conversations: Conversations) -> None:
 @pytest.mark.parametrize("holders", [("a", "b"), ("a", None), (None, "a"), (None, None)])
 @pytest.mark.parametrize("newcomer", ["c", None])
 async def test_one_in_use_never_gives_way(conversations: Conversations, holders, newcomer) -> None:
-    """A stranger's prompt must not cut off somebody's reply, nor go beyond the limit."""
+    """A prompt of a new session must not end another session's reply or exceed the limit."""
     async with AsyncExitStack() as stack:
         for holder in holders:
             await stack.enter_async_context(conversations.open(holder))
@@ -73,7 +73,7 @@ async def test_one_in_use_never_gives_way(conversations: Conversations, holders,
 async def test_an_idle_session_gives_way_to_any_newcomer(
     conversations: Conversations, newcomer
 ) -> None:
-    """Sessions that nobody returns to would lock out connections and single prompts."""
+    """Otherwise, abandoned sessions would lock out connections and single prompts."""
     first = await use(conversations, "a")
     async with conversations.open(None), conversations.open(newcomer):
         with pytest.raises(ConversationsFullError):
@@ -84,7 +84,7 @@ async def test_an_idle_session_gives_way_to_any_newcomer(
 async def test_a_session_with_two_users_is_in_use_until_both_have_left(
     conversations: Conversations,
 ) -> None:
-    """A prompt refused as busy must not mark the session as idle while its reply runs."""
+    """A prompt that is refused as busy must not mark the session as idle during a reply."""
     async with conversations.open(None), conversations.open("a") as first:
         await use(conversations, "a")
         with pytest.raises(ConversationsFullError):
@@ -93,7 +93,7 @@ async def test_a_session_with_two_users_is_in_use_until_both_have_left(
 
 
 async def test_only_an_idle_session_expires(open_conversations) -> None:
-    """A reply longer than the idle time is not cut off; a session left idle is closed."""
+    """A reply that lasts longer than the idle time is not cut off. An idle session is closed."""
     conversations = open_conversations(conversation_idle_s=0.01)
     async with conversations.open("a") as first:
         await use(conversations, "a")

@@ -1,4 +1,4 @@
-"""The agent protocol's messages: what is accepted, and how what is not is named."""
+"""The agent protocol's messages, and the errors for messages that are refused."""
 
 import base64
 import contextlib
@@ -28,7 +28,7 @@ def parse(data: object):
 
 
 def test_every_message_is_understood() -> None:
-    """The browser's vocabulary, with and without what may be left out."""
+    """The messages of the browser, with and without optional fields."""
     assert parse({"type": "prompt", "prompt": "Hi"}) == Prompt(type="prompt", prompt="Hi")
     full = {"type": "prompt", "prompt": "Hi", "mode": "batch", "voice": "am_adam", "speed": 1}
     assert parse(full | {"format": "pcm16", "request_id": "r"}) == Prompt(
@@ -68,7 +68,7 @@ PROMPT = {"type": "prompt", "prompt": "Hi"}
     ],
 )
 def test_what_is_wrong_is_named_with_what_would_be_right(data, words) -> None:
-    """'Bad request' sends people to the source code."""
+    """After 'bad request', a client's developer would have to read the source code."""
     with pytest.raises(MessageError) as caught:
         parse(data)
     assert caught.value.code == "invalid"
@@ -77,14 +77,14 @@ def test_what_is_wrong_is_named_with_what_would_be_right(data, words) -> None:
 
 
 def test_errors_belong_to_the_request_where_it_can_be_read() -> None:
-    """A client with several prompts under way has to know which one was refused."""
+    """A client that has sent several prompts must know which one was refused."""
     with pytest.raises(MessageError) as caught:
         parse(PROMPT | {"request_id": "r", "tempo": 1})
     assert caught.value.request_id == "r"
 
 
 def test_a_prompt_that_is_too_long_or_a_format_not_served_has_its_own_code() -> None:
-    """Clients shorten or fall back on these; they cannot parse prose."""
+    """Clients react to these codes by shortening the prompt or changing the format."""
     with pytest.raises(MessageError, match=str(LIMIT)) as caught:
         parse(PROMPT | {"prompt": "x" * (LIMIT + 1)})
     assert caught.value.code == "too_long"
@@ -109,13 +109,13 @@ def test_a_prompt_that_is_too_long_or_a_format_not_served_has_its_own_code() -> 
 )
 @settings(max_examples=200, deadline=None)
 def test_no_json_raises_anything_else(data) -> None:
-    """Whatever a client sends, the socket answers and lives."""
+    """The connection answers every message and stays open."""
     with contextlib.suppress(MessageError):
         parse(data)
 
 
 def test_half_a_surrogate_pair_is_refused() -> None:
-    """json accepts the escape, the answer that repeats the id cannot be sent, the socket dies."""
+    """`json` accepts the escape, but an answer that repeats the id could not be sent."""
     with pytest.raises(MessageError) as caught:
         parse(PROMPT | {"request_id": "\ud800"})
     assert caught.value.request_id is None
@@ -130,13 +130,13 @@ def test_no_text_raises_anything_else(text) -> None:
 
 
 def test_deeply_nested_json_is_an_error_not_a_crash() -> None:
-    """The parser's recursion limit is reached by a frame of a few kilobytes."""
+    """A frame of a few kilobytes reaches a parser's recursion limit."""
     with pytest.raises(MessageError):
         parse_frame("[" * 100_000, max_prompt_chars=LIMIT)
 
 
 def test_audio_is_base64_in_json_and_everything_else_is_as_it_is() -> None:
-    """The SSE client decodes `data` and nothing else."""
+    """The SSE client decodes only `data`."""
     event = to_json(AudioChunk(request_id="r", seq=3, data=b"\x00\xff"))
     assert event == {
         "type": "audio_chunk",

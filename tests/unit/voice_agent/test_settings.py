@@ -1,4 +1,4 @@
-"""The agent's settings come from the environment, and what is wrong there is named."""
+"""The agent's settings are read from the environment, and errors name the variable."""
 
 import pytest
 
@@ -8,7 +8,7 @@ ENOUGH = {"VOICE_AGENT_ENDPOINT_NAME": "kokoro", "AWS_REGION": "eu-west-1"}
 
 
 def test_the_least_that_is_needed() -> None:
-    """Defaults that stop working would show up in a deployment only."""
+    """Defaults that no longer work would otherwise be noticed only in a deployment."""
     settings = Settings.from_environment(ENOUGH | {"PATH": "/bin", "AWS_CA_BUNDLE": "/ca.pem"})
     assert settings.endpoint_name == "kokoro"
     assert settings.region == "eu-west-1"
@@ -43,13 +43,13 @@ def test_values_are_read_from_their_variables() -> None:
     ],
 )
 def test_what_is_wrong_is_named(changes, words) -> None:
-    """A misspelt or impossible setting must stop the start, not be found out weeks later."""
+    """A wrong setting must prevent the start. Otherwise, it is noticed weeks later."""
     with pytest.raises(SettingsError) as caught:
         Settings.from_environment(ENOUGH | changes)
     assert [word for word in words if word not in str(caught.value)] == []
 
 
 def test_every_setting_is_described() -> None:
-    """The table in the documentation is generated from these: a gap there helps nobody."""
+    """The table in the documentation is generated from the descriptions, so none may be missing."""
     fields = Settings.model_fields
     assert [name for name, field in fields.items() if not field.description] == []

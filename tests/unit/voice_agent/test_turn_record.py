@@ -1,4 +1,4 @@
-"""A reply's figures and what its listener has heard, without a clock."""
+"""The figures of a reply and the text that its listener has heard, without a clock."""
 
 import pytest
 from hypothesis import given
@@ -24,7 +24,7 @@ def two_sentences() -> TurnRecord:
 
 
 def test_times_count_from_the_prompt() -> None:
-    """A figure counted from the turn's first event hides the wait for it."""
+    """Figures that count from the first event of a turn would hide the wait for that event."""
     metrics = two_sentences().metrics(105.0, streams_opened=1)
     assert metrics.ttft_s == pytest.approx(0.4)
     assert metrics.first_sentence_s == pytest.approx(0.9)
@@ -41,7 +41,7 @@ def test_times_count_from_the_prompt() -> None:
 
 
 def test_what_never_came_is_none_not_zero() -> None:
-    """A zero for a reply without audio would be the best time ever measured."""
+    """A zero for a reply without audio would count as the best time."""
     record = TurnRecord("batch", prompted_at=0.0)
     record.sentence_sent("Unanswered.", 1.0)
     metrics = record.metrics(2.0, streams_opened=0)
@@ -63,12 +63,12 @@ def test_what_never_came_is_none_not_zero() -> None:
     ],
 )
 def test_heard_is_what_has_been_played(played_s, heard) -> None:
-    """The history must hold no word the listener cannot know of."""
+    """The history must not contain words that the listener has not heard."""
     assert two_sentences().heard_text(played_s) == heard
 
 
 def test_a_sentence_whose_audio_never_came_was_not_heard() -> None:
-    """Sent is not spoken: after a failure the last sentences exist as text only."""
+    """After a failure, the last sentences may have been sent without any audio in return."""
     record = two_sentences()
     record.sentence_sent("Never spoken.", 105.0)
     assert "Never" not in record.heard_text(1000.0)

@@ -1,4 +1,4 @@
-"""Addresses on AgentCore: what is signed, and with what."""
+"""Addresses on AgentCore, and the signatures of requests to them."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -21,7 +21,7 @@ def session() -> botocore.session.Session:
 
 
 def test_a_request_is_signed_as_aws_verifies_it() -> None:
-    """The ARN's slashes and colons are encoded in the path, and encoded again to be signed."""
+    """The slashes and colons of the ARN are encoded in the path, and again for the signature."""
     address = AgentCore(ARN, qualifier="live", session_id=SESSION, session=session())
     request = invocations_request(address, b'{"prompt": "Hello?"}')
     url = urlsplit(request.url)
@@ -51,7 +51,7 @@ def test_a_websocket_is_opened_with_a_presigned_url() -> None:
 
 @pytest.mark.parametrize("ask", [websocket_request, lambda a: invocations_request(a, b"{}")])
 def test_with_a_token_nothing_is_signed(ask) -> None:
-    """AgentCore refuses a request that is both, and needs no credentials for a token."""
+    """AgentCore refuses a request with both, and a token needs no AWS credentials."""
     request = ask(AgentCore(ARN, session_id=SESSION, token="a-token"))
     headers = {name.lower(): value for name, value in request.headers.items()}
     assert headers["authorization"] == "Bearer a-token"
@@ -68,13 +68,13 @@ def test_without_credentials_botocore_says_so(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("expires_s", [0, 301])
 def test_a_presigned_url_opens_for_five_minutes_at_most(expires_s: int) -> None:
-    """AgentCore refuses longer ones, in the browser, where nobody sees why."""
+    """AgentCore refuses URLs that are valid for longer, and a browser does not show the reason."""
     with pytest.raises(ValueError, match="must be 1 to 300"):
         AgentCore(ARN, session=session()).presigned_url(expires_s)
 
 
 def test_a_conversation_without_a_name_gets_one_of_its_own() -> None:
-    """Shared sessions would mix two people's conversations."""
+    """A shared session would mix the conversations of two users."""
     first, second = AgentCore(ARN), AgentCore(ARN)
     assert first.session_id != second.session_id
     assert 33 <= len(first.session_id) <= 256
@@ -88,7 +88,7 @@ def test_what_agentcore_would_refuse_is_refused_here() -> None:
 
 
 def test_only_aws_is_told_the_ca_file(tmp_path) -> None:
-    """Behind a plain http address there is no TLS to configure; the libraries refuse both."""
+    """A plain http address has no TLS, and the libraries refuse a TLS configuration for it."""
     missing = str(tmp_path / "none.pem")
     address = AgentCore(ARN, token="t", endpoint_url="http://127.0.0.1:1", ca_file=missing)
     assert websocket_request(address).tls is None

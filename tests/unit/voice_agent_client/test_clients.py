@@ -1,4 +1,4 @@
-"""Both clients against servers that fail: each failure has its exception, and says who failed."""
+"""Both clients against servers that fail. Each failure has an exception of its own."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.timeout(20)
 
 @asynccontextmanager
 async def websocket_server(*frames: str | bytes, silent: bool = False) -> AsyncIterator[str]:
-    """A server that answers every message with these frames, then hangs up or says no more."""
+    """A server that answers every message with `frames`, then disconnects or is silent."""
 
     async def handle(ws: ServerConnection) -> None:
         async for message in ws:
@@ -53,7 +53,7 @@ received: list[dict[str, object]] = []
 
 @asynccontextmanager
 async def http_server(answer: bytes, *, silent: bool = False) -> AsyncIterator[str]:
-    """A server that answers any request with these bytes, then hangs up or says no more."""
+    """A server that answers every request with `answer`, then disconnects or is silent."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -117,7 +117,7 @@ async def test_an_interrupt_tells_what_was_played() -> None:
 
 
 async def test_the_rest_of_an_interrupted_reply_is_not_the_next_one() -> None:
-    """Otherwise every answer after a barge-in is the answer to the prompt before."""
+    """Otherwise, every reply after an interruption would be the reply to the previous prompt."""
     old = [
         b"\x01\x02",
         {"type": "audio_stream_end", "request_id": "0", "total_chunks": 1, "duration_s": 0.1},
@@ -155,7 +155,7 @@ async def test_nobody_there(ask: Callable) -> None:
 
 
 async def test_a_refusal_has_its_status() -> None:
-    """403 sends people to their permissions, 429 to their patience."""
+    """After 403, a user checks permissions; after 429, the user waits."""
 
     def refuse(connection: ServerConnection, _: Request) -> Response:
         return connection.respond(403, "no")
@@ -199,7 +199,7 @@ async def test_a_refusal_shows_the_message_without_its_json(body: str, text: str
 
 
 async def test_an_answer_cut_off_is_no_reply() -> None:
-    """A stream that ends without `agent_end` lost something, whatever was heard."""
+    """A stream that ends without `agent_end` is incomplete."""
     async with websocket_server(json.dumps(START)) as url:
         with pytest.raises(AgentLostError, match="closed the connection"):
             await over_websocket(url)

@@ -1,4 +1,4 @@
-"""The agent's events as its client sees them, on either transport."""
+"""The agent's events as the client receives them, on both transports."""
 
 import base64
 import json
@@ -51,20 +51,20 @@ def sse(*events: dict[str, Any]) -> bytes:
 
 @pytest.mark.parametrize("event", SENT, ids=lambda event: event.type)
 def test_every_event_of_the_agent_arrives_with_all_its_fields(event: Any) -> None:
-    """Agent and client have models of their own: a field renamed in one would be lost."""
+    """Agent and client have separate models. A field that is renamed in one would be lost."""
     received = parse_event(event.model_dump_json())
     assert type(received).__name__ == type(event).__name__
     assert received.model_dump(mode="json") == event.model_dump(mode="json")
 
 
 def test_audio_is_the_same_event_on_both_transports() -> None:
-    """Who plays audio should not have to know the way it came."""
+    """Code that plays audio should not depend on the transport."""
     chunk = AudioChunk(request_id="1", seq=3, data=b"\x00\x01\xff\xfe")
     assert parse_event(json.dumps(to_json(chunk))) == Audio(data=b"\x00\x01\xff\xfe")
 
 
 def test_what_a_newer_agent_adds_is_no_failure() -> None:
-    """A client in the field is older than the agent some day."""
+    """Agents are updated before all of their clients are."""
     delta = parse_event('{"type": "text_delta", "seq": 0, "text": "Hi.", "language": "en"}')
     assert isinstance(delta, protocol.TextDelta)
     event = parse_event('{"type": "mood", "request_id": 4, "value": "calm"}')
@@ -84,7 +84,7 @@ def test_what_a_newer_agent_adds_is_no_failure() -> None:
     ],
 )
 def test_what_is_no_event_is_an_error_that_names_the_field(text: str, word: str) -> None:
-    """A ValidationError of ours would reach people who never heard of pydantic."""
+    """The caller must not have to handle pydantic's `ValidationError`."""
     with pytest.raises(AgentProtocolError, match=word):
         parse_event(text)
 
@@ -99,7 +99,7 @@ def test_no_bytes_raise_anything_else(data: bytes | str) -> None:
 
 @given(st.lists(st.integers(1, 40)))
 def test_a_stream_may_be_cut_anywhere(sizes: list[int]) -> None:
-    """TCP cuts inside characters; U+2028 and U+0085 are line ends for Python, not for SSE."""
+    """TCP splits characters. U+2028 and U+0085 are line ends in Python, but not in SSE."""
     text = "Zürich\u2028Genève\u0085 港"
     delta = {"type": "text_delta", "seq": 0, "text": text}
     chunk = {"type": "audio_chunk", "seq": 0, "data": base64.b64encode(b"\x01\x02").decode()}
@@ -122,7 +122,7 @@ def test_a_reply_ends_with_agent_end_and_not_with_an_error_in_it() -> None:
 
 
 def test_a_refused_prompt_has_no_reply_to_wait_for() -> None:
-    """Who waits for `agent_end` after a refusal waits for ever."""
+    """A client that waits for `agent_end` after a refusal waits for ever."""
     reply = Reply()
     assert reply.takes(protocol.ErrorEvent(code="invalid", message="prompt: is blank"))
     assert reply.ended

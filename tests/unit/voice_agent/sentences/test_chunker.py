@@ -1,4 +1,4 @@
-"""Sentence chunking: right in every fragmentation, early, bounded, and nothing lost."""
+"""The chunker splits any fragmentation alike, early and in bounded time, and loses no text."""
 
 import itertools
 import json
@@ -63,7 +63,7 @@ def test_sentences(case: dict[str, Any], fragment: Any) -> None:
 
 
 def test_the_cases_cover_every_language_kokoro_speaks() -> None:
-    """Guards against a corpus that thins out unnoticed."""
+    """Guards against cases that are removed unnoticed."""
     languages = [case["language"] for case in CASES]
     assert len(CASES) >= 150
     assert min(languages.count(code) for code in LANGUAGES[:8]) >= 9
@@ -94,7 +94,7 @@ def test_the_cases_cover_every_language_kokoro_speaks() -> None:
 def test_a_sentence_comes_out_with_the_character_that_decides_it(
     held: str, decider: str, sentence: str
 ) -> None:
-    """Guards against speech that starts later than it safely can, and against an early guess."""
+    """Guards against sentences that are returned later than is safe, or earlier."""
     chunker = IncrementalSentenceChunker("ja" if "。" in held else "hi" if "।" in held else "en")
     assert chunker.feed(held) == []
     found = [chunk for character in decider for chunk in chunker.feed(character)]
@@ -127,7 +127,7 @@ def test_the_mean_delay_is_about_one_token() -> None:
 
 
 def test_flush_returns_what_is_left_and_empties() -> None:
-    """Guards against a tail that is lost, or said twice, when a tool call starts."""
+    """Guards against text that is lost or spoken twice when a tool call starts."""
     chunker = IncrementalSentenceChunker()
     assert chunker.feed("One. Two") == ["One."]
     assert chunker.flush() == "Two"
@@ -200,7 +200,7 @@ def test_the_first_chunk_may_be_a_clause(
 
 
 def test_flush_ends_the_wish_for_a_clause_and_reset_renews_it() -> None:
-    """Guards against clauses after a tool call, and whole sentences in the next turn."""
+    """Guards against a clause after a tool call, and a whole first sentence in the next turn."""
     text = "After the rain had stopped, we went home. "
     chunker = IncrementalSentenceChunker(first_chunk="clause")
     chunker.feed("Checking")
@@ -235,7 +235,7 @@ def test_a_run_without_an_end_comes_out_at_its_best_break(text: str, first: str)
 
 
 def test_fenced_code_is_one_chunk_whatever_its_length() -> None:
-    """Guards against code cut into pieces that would be read aloud."""
+    """Guards against code that is split into chunks that would be spoken."""
     code = "```python\n" + "x = 1. \n\n" * 200 + "```"
     for fragments in (list(code + "\nDone."), [code + "\nDone."]):
         assert chunks(fragments, max_chars=100) == [code, "Done."]
@@ -261,7 +261,7 @@ LONG_TEXTS = {
 
 @pytest.mark.parametrize("text", LONG_TEXTS.values(), ids=LONG_TEXTS.keys())
 def test_no_text_makes_the_scanner_look_back_further_and_further(text: str) -> None:
-    """Guards against quadratic time: what a feed may look at again never grows with the text."""
+    """Guards against quadratic time. The text that `feed` scans again must not grow."""
     chunker = IncrementalSentenceChunker("zh" if "今" in text else "en")
     bound = 600 + SPAN_CHARS + LOOKAHEAD_CHARS
     for fragment in pieces(text, 4):
@@ -323,7 +323,7 @@ def test_any_fragmentation_gives_the_same_chunks_and_loses_nothing(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PARTS.filter(lambda part: "`" not in part), max_size=300).map("".join))
 def test_no_chunk_is_longer_than_the_limit(text: str) -> None:
-    """Guards against a run that escapes the limit, and against a cut that depends on fragments."""
+    """Guards against a chunk above the limit, and a split that depends on the fragments."""
     whole = chunks([text], max_chars=80)
     assert all(len(chunk) <= 80 for chunk in whole)
     assert chunks(list(text), max_chars=80) == whole
@@ -366,5 +366,5 @@ def test_arguments_out_of_range_are_named(arguments: dict[str, Any], words: list
 
 @pytest.mark.parametrize("language", ["EN", "en-US", "pt_BR", "zh-Hant-TW", "xx"])
 def test_language_tags_and_unknown_languages_are_fine(language: str) -> None:
-    """Guards against a refused region, and against a language without rules of its own."""
+    """Guards against refusing a tag with a region or a language without rules."""
     assert chunks(["Fine. Go on."], language=language) == ["Fine.", "Go on."]

@@ -1,4 +1,4 @@
-"""What a voice says of a chunk: the words, without the markup."""
+"""A voice speaks the words of a chunk, but not its markup."""
 
 import pytest
 from hypothesis import given, settings
@@ -71,7 +71,7 @@ def test_markup_goes_and_words_stay(text: str, spoken: str) -> None:
     ],
 )
 def test_what_only_looks_like_markup_stays(text: str) -> None:
-    """Guards against words, numbers and addresses eaten as markup: the voice says those."""
+    """Guards against words, numbers and addresses that are removed as markup."""
     assert speakable(text) == text
 
 
@@ -104,7 +104,7 @@ def test_a_chunk_with_nothing_to_say_is_empty(text: str) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from([*"aB1 \n*_`~[]()<>#|-!&;\\", "```", "word "])).map("".join))
 def test_only_characters_of_the_text_come_out(text: str) -> None:
-    """Guards against inserted words; only a table's commas are new."""
+    """Guards against inserted words. Only the commas of a table are new."""
     spoken = speakable(text)
     assert spoken == " ".join(spoken.split())
     assert set(spoken) <= set(text) | {",", " "}
