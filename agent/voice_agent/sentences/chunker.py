@@ -73,7 +73,8 @@ class IncrementalSentenceChunker:
         tag = _LANGUAGE.fullmatch(language)
         if tag is None:
             raise ValueError(
-                f"language: {language!r} is not an ISO 639-1 code such as 'en' or 'pt-BR'"
+                f"language: must be an ISO 639-1 code such as 'en', or a tag such as 'pt-BR', "
+                f"not {language!r}"
             )
         if first_chunk not in ("sentence", "clause"):
             raise ValueError(f"first_chunk: must be 'sentence' or 'clause', not {first_chunk!r}")

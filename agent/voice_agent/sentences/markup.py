@@ -99,9 +99,7 @@ def span(text: str, start: int, at: int, limit: int) -> Judgement:
             ticks += 1
         if ticks == len(text):
             return undecided
-        if (
-            ticks == at + 1 and text[ticks].isspace()
-        ):  # an ordinary character, or the closer of a very long span
+        if ticks == at + 1 and text[ticks].isspace():  # opens nothing; may close a very long span
             return Verdict.CONTINUES, ticks
         fence = text[at:ticks]
         closer = re.compile(rf"(?<!`){fence}(?!`)|\n").search(text, ticks, limit)

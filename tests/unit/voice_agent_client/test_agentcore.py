@@ -34,7 +34,9 @@ def test_a_request_is_signed_as_aws_verifies_it() -> None:
     headers = {name.lower(): value for name, value in request.headers.items()}
     assert headers["x-amzn-bedrock-agentcore-runtime-session-id"] == SESSION
     assert headers["x-amz-security-token"] == "a-session-token"
-    verifier = Verifier("AKIATEST", "secret", "eu-central-1", "bedrock-agentcore")
+    verifier = Verifier(
+        "AKIATEST", "secret", "eu-central-1", "bedrock-agentcore", session_token="a-session-token"
+    )
     verifier.verify("POST", target, headers | {"host": url.netloc}, b'{"prompt": "Hello?"}')
 
 
