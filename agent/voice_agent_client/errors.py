@@ -38,7 +38,7 @@ class AgentProtocolError(AgentError):
     """The agent sent data that is not an event of its protocol."""
 
 
-def http_error_text(body: bytes) -> str:
+def http_error_text(body: bytes | bytearray) -> str:
     """Return the message in the body of an HTTP error response.
 
     Returns:
