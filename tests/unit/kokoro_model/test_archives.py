@@ -58,9 +58,9 @@ def test_both_publications_of_a_voice_read_the_same(tmp_path: Path) -> None:
     ("name", "member", "content", "message"),
     [
         ("v.tgz", "package/voices/af_sky.bin", b"\0" * 8, "af_sky: expected 522240 bytes, got 8"),
-        ("v.tgz", "package/voices/af_sky.bin", b"\xff" * 522240, "af_sky: a number is not finite"),
+        ("v.tgz", "package/voices/af_sky.bin", b"\xff" * 522240, "voice af_sky contains a number that is not finite"),
         ("v.bin", "af_sky.npy", npy(VOICE[:9]), "af_sky: expected float32 (510, 1, 256), got"),
-        ("v.bin", "../af_sky.npy", npy(VOICE), "is not a voice's name"),
+        ("v.bin", "../af_sky.npy", npy(VOICE), "is not a voice"),
     ],
 )
 def test_a_malformed_voice_is_named(
@@ -84,9 +84,9 @@ def test_an_unreadable_archive_is_named(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"vocab": {"a": 1, "ab": 2}}, "'ab': 2 is not one character"),
-        ({"vocab": {"a": True}}, "'a': True is not"),
-        ({"vocab": {"a": 0}}, "'a': 0 is not"),
+        ({"vocab": {"a": 1, "ab": 2}}, "invalid entry 'ab': 2"),
+        ({"vocab": {"a": True}}, "invalid entry 'a': True"),
+        ({"vocab": {"a": 0}}, "invalid entry 'a': 0"),
         ({"vocabulary": {"a": 1}}, "has no 'vocab' object"),
         ([], "has no 'vocab' object"),
     ],

@@ -72,8 +72,8 @@ def test_an_intact_copy_is_not_built_again(
     ("file", "content", "problem"),
     [
         ("voices/am_puck.bin", None, "voices/am_puck.bin is missing"),
-        ("voices/am_puck.bin", b"short", "voices/am_puck.bin has a wrong size"),
-        ("manifest.json", None, "no manifest.json"),
+        ("voices/am_puck.bin", b"short", "voices/am_puck.bin has the wrong size"),
+        ("manifest.json", None, "manifest.json is missing"),
         ("manifest.json", b'{"source": "packages"', "manifest.json is damaged"),
         ("manifest.json", b"\xff", "manifest.json is damaged"),
     ],
@@ -92,7 +92,7 @@ def test_damage_is_found(
 def test_one_flipped_bit_is_found(copy_of_model: Path) -> None:
     """Sizes alone would pass it."""
     flip_last_byte(copy_of_model / "voices" / "af_heart.bin")
-    assert find_damage(copy_of_model) == "voices/af_heart.bin has a wrong sha256"
+    assert find_damage(copy_of_model) == "voices/af_heart.bin has the wrong sha256"
 
 
 def test_a_build_of_another_source_or_manifest_does_not_count(
