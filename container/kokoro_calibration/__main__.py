@@ -1,4 +1,4 @@
-"""`python -m kokoro_calibration`: decode the missing sentences, fit the table, write it."""
+"""`python -m kokoro_calibration`: decodes missing sentences, fits the table and writes it."""
 
 import argparse
 import os
@@ -15,25 +15,34 @@ from kokoro_voice.norm_statistics import TABLE_PATH
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 0, 1 for a failure, or 130 after Ctrl-C."""
+    """Run the command. The exit status is 0, 1 for a failure, or 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(
         prog="python -m kokoro_calibration",
         description="Decode the calibration's sentences in all voices (an hour of CPU time; an "
-        "interrupted run goes on where it was) and fit the table of statistics to them.",
+        "interrupted run can be continued) and fit the table of norm statistics to them.",
     )
     parser.add_argument(
         "--model-dir",
         type=Path,
         default=default_model_dir(),
-        help="default: where `python -m kokoro_model` builds",
+        help="model directory (default: where `python -m kokoro_model` builds)",
     )
-    parser.add_argument("--data-dir", type=Path, help="default: in the cache, beside the model")
-    parser.add_argument("--out", type=Path, default=TABLE_PATH, help="default: %(default)s")
-    parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument(
+        "--data-dir", type=Path, help="directory of the results (default: beside the model)"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=TABLE_PATH, help="file of the table (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        help="processes that decode at once, with one thread each (default: %(default)s)",
+    )
     options = parser.parse_args(arguments)
     try:
         model_sha256 = Engine(options.model_dir, threads=1).model_sha256
-        # Another model or other texts are another calibration.
+        # The results of another model, or of other texts, belong to another calibration.
         name = f"calibration-{model_sha256[:12]}-{texts_sha256()[:12]}"
         data_dir = options.data_dir or options.model_dir.parent / name
         collect(options.model_dir, data_dir, options.processes)
@@ -42,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\ninterrupted: the next run goes on here", file=sys.stderr)
+        print("\ninterrupted: run the same command again to continue", file=sys.stderr)
         return 130
     return 0
 

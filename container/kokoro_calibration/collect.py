@@ -1,6 +1,6 @@
-"""Decode the calibration's sentences whole, and keep what the table is fitted to.
+"""Decode the calibration's sentences whole, and store the data that the table is fitted to.
 
-One file for each voice and sentence, so that an interrupted run goes on where it was.
+Each voice and sentence has its own file, so an interrupted run can be continued.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from kokoro_voice.windows import FRAME_SAMPLES
 TEXTS_PATH = Path(__file__).with_name("texts.toml")
 
 SPEEDS = (1.0, 0.8, 1.0, 1.25, 1.0, 0.65, 1.0, 1.5)
-"""One after the other over a voice's sentences, each voice beginning at another."""
+"""The speeds of a voice's sentences, in rotation. Each voice starts at another position."""
 
 _ANY_VOICE = "af_heart"
 _RECTIFIED, _SQUARED, _CHANNELS = 256, 128, 512
@@ -42,7 +42,10 @@ class Job:
     """One sentence to decode in one voice.
 
     Attributes:
-        number: of the text, the same in all voices of a language.
+        voice: The name of the voice.
+        number: Index of the text, which is the same for all voices of a language.
+        text: The text.
+        speed: The speed of the speech.
     """
 
     voice: str
@@ -52,7 +55,7 @@ class Job:
 
     @property
     def file_name(self) -> str:
-        """Where its result is kept."""
+        """The name of the file of the result."""
         return f"{self.voice}-{self.number:02d}.npz"
 
 
@@ -61,11 +64,12 @@ class Sample:
     """The result of one job.
 
     Attributes:
-        style: what the decoder reads of it, shape (128,).
-        content: see `kokoro_voice.norm_statistics.content`.
-        mean, variance: the exact norm statistics, see `NormStatistics`.
-        token_frames: see `Prosody`.
-        levels_db: of 5 ms each below the loudest, shape (5 * frames,).
+        voice, number, speed: See `Job`.
+        style: The part of the style vector that the decoder reads, shape (128,).
+        content: See `kokoro_voice.norm_statistics.content`.
+        mean, variance: The exact norm statistics, see `NormStatistics`.
+        token_frames: See `Prosody`.
+        levels_db: The level of each 5 ms, relative to the loudest, shape (5 * frames,).
     """
 
     voice: str
@@ -80,27 +84,27 @@ class Sample:
 
     @property
     def frames(self) -> int:
-        """The length of the sentence."""
+        """The length of the sentence, in frames."""
         return int(self.token_frames.sum())
 
 
 def projection() -> tuple[Array, Array]:
-    """The random directions and offsets of `kokoro_voice.norm_statistics.content`."""
+    """Return random directions and offsets for `kokoro_voice.norm_statistics.content`."""
     generator = np.random.default_rng(0)
     shape = (_CHANNELS, _RECTIFIED + _SQUARED)
-    # Rounded as the table will store it.
+    # Rounded to the precision of the table.
     directions = generator.normal(0, _CHANNELS**-0.5, shape).astype(np.float16).astype(np.float32)
     return directions, generator.normal(0, 0.5, _RECTIFIED).astype(np.float32)
 
 
 def texts_for(language: str) -> list[str]:
-    """The sentences of a language, named as in `voices.LANGUAGES`."""
+    """Return the sentences of a language, one of the values of `languages.LANGUAGES`."""
     texts: dict[str, list[str]] = tomllib.loads(TEXTS_PATH.read_text("utf-8"))
     return texts[_KEYS.get(language, language)]
 
 
 def texts_sha256() -> str:
-    """The sha256 of the file of texts, in hexadecimal."""
+    """Return the sha256 of the file of texts, in hexadecimal."""
     return hashlib.sha256(TEXTS_PATH.read_bytes()).hexdigest()
 
 
@@ -108,7 +112,7 @@ _KEYS = {"en-us": "en", "en-gb": "en", "fr-fr": "fr"}
 
 
 def jobs_for(model_dir: Path) -> list[Job]:
-    """Every sentence in every voice, in an order that makes any beginning of it a fair sample."""
+    """Return every sentence in every voice, shuffled: any number of jobs is a fair sample."""
     jobs = [
         Job(voice, number, text, SPEEDS[(number + place) % len(SPEEDS)])
         for place, voice in enumerate(Voices.in_directory(model_dir, _ANY_VOICE).names)
@@ -119,15 +123,15 @@ def jobs_for(model_dir: Path) -> list[Job]:
 
 
 def collect(model_dir: Path, data_dir: Path, processes: int) -> None:
-    """Do every job whose result is not in `data_dir` yet; progress goes to stderr.
+    """Do every job whose result is not in `data_dir` yet. Progress goes to stderr.
 
     Args:
-        model_dir: see `Engine`.
-        data_dir: where results are kept; created if it is missing.
-        processes: how many work at once, one thread each.
+        model_dir: See `Engine`.
+        data_dir: The directory of the results. It is created if necessary.
+        processes: The number of processes, with one thread each.
 
     Raises:
-        BrokenProcessPool: a process was killed, or could not load the model.
+        BrokenProcessPool: A process was killed, or could not load the model.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
     jobs = jobs_for(model_dir)
@@ -162,7 +166,7 @@ def _load_engine(model_dir: Path) -> None:
 def _work(data_dir: Path, job: Job, phonemes: str) -> None:
     sample = decode(_engine, job, phonemes, *_projection)
     path = data_dir / job.file_name
-    # Named only when it is complete.
+    # The file gets its name only when it is complete.
     unfinished = path.with_suffix(f".{os.getpid()}")
     with unfinished.open("wb") as file:
         np.savez(file, **sample.__dict__)
@@ -173,11 +177,11 @@ def decode(engine: Engine, job: Job, phonemes: str, directions: Array, offset: A
     """Do one job.
 
     Args:
-        engine: decodes it.
-        job: what to decode.
-        phonemes: of its text; may hold some that the model does not know.
-        directions: see `projection`.
-        offset: likewise.
+        engine: The engine that decodes it.
+        job: The sentence, voice and speed.
+        phonemes: The phonemes of the text. Those that the model does not know are ignored.
+        directions: See `projection`.
+        offset: See `projection`.
     """
     voice = Voice(job.voice, ((job.voice, 1.0),))
     prosody = engine.prosody(engine.known(phonemes), voice, job.speed, Cancellation())
@@ -196,7 +200,7 @@ def decode(engine: Engine, job: Job, phonemes: str, directions: Array, offset: A
 
 
 def load(data_dir: Path) -> list[Sample]:
-    """The results in `data_dir`, ordered by voice and sentence."""
+    """Read the results in `data_dir`, ordered by voice and sentence."""
     samples = []
     for path in sorted(data_dir.glob("*.npz")):
         with np.load(path) as arrays:

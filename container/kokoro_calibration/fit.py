@@ -1,4 +1,4 @@
-"""Fit the table that `kokoro_voice.norm_statistics` predicts with: a low-rank ridge regression."""
+"""Fit the table that `kokoro_voice.norm_statistics` uses: a reduced-rank ridge regression."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -21,33 +21,33 @@ from kokoro_voice.norm_statistics import (
 )
 
 RANK = 200
-"""Components of the statistics that are predicted."""
+"""The number of components of the predicted statistics."""
 SENTENCE_VOICES = ("af_jessica", "bf_alice", "hf_alpha")
-"""Outside the limits of `bench.quality`, in loudness, by a sentence or two of four."""
+"""Voices outside the loudness limits of `bench.quality`, by one or two of their four sentences."""
 _FOLDS = 4
 
-# Prior variances of the variables' coefficients, whole groups together. Chosen by cross-validation,
-# which hardly separates them from half or twice as much, except that the harmonic source deserves
-# more than its 66 features among 896 others.
+# Prior variances of the coefficients, one for each group of variables. Chosen by cross-validation.
+# Half or twice as much makes hardly any difference, except that the harmonic source deserves more
+# weight than its 66 features have among 896 others.
 _PRIOR_CONSTANT, _PRIOR_SHORTNESS, _PRIOR_STYLE, _PRIOR_CONTENT = 1e3, 1, 100, 3
 _HARMONIC_FEATURES, _HARMONIC_GAIN = 66, 8.0
 _NOISE = 0.2
-"""Variance of the statistics of a sentence of average length, which chance adds."""
+"""Variance of the random part of the statistics, for a sentence of average length."""
 
 
 def fit(data_dir: Path, model_sha256: str, out: Path) -> Provenance:
     """Fit a table to the results in `data_dir` and write it.
 
     Args:
-        data_dir: where `collect` put its results.
-        model_sha256: of the model they were decoded with.
-        out: where the table goes.
+        data_dir: The directory where `collect` stored its results.
+        model_sha256: Hash of the model that decoded them.
+        out: The file to write.
 
     Returns:
-        What the table says of itself.
+        The provenance that is stored in the table.
 
     Raises:
-        OSError: a file cannot be read or written.
+        OSError: A file cannot be read or written.
     """
     samples = load(data_dir)
     errors = cross_validate(samples)
@@ -70,10 +70,10 @@ def fit(data_dir: Path, model_sha256: str, out: Path) -> Provenance:
 
 
 def regression(samples: Sequence[Sample], rank: int = RANK) -> Regression:
-    """The regression of all `samples`; each counts as much as it is long.
+    """Fit the regression to all `samples`, weighted by their lengths.
 
     Its rank is reduced as in Izenman, Reduced-rank regression for the multivariate linear model
-    (1975): to the main axes of what the full one predicts.
+    (1975): to the principal axes of the full regression's predictions.
     """
     inputs = input_of(samples)
     weight = inputs.frames / inputs.frames.mean()
@@ -92,7 +92,7 @@ def regression(samples: Sequence[Sample], rank: int = RANK) -> Regression:
         variables.T @ variables + _NOISE * np.eye(len(prior)), variables.T @ (root * targets)
     )
     predicted = variables @ coefficients
-    # The main axes by the small side of the matrix, the largest first.
+    # The principal axes, from the smaller of the two Gram matrices; the largest first.
     _, axes = np.linalg.eigh(predicted @ predicted.T)
     components = np.linalg.qr((axes[:, ::-1][:, :rank].T @ predicted).T)[0].T
     weights = prior[:, None] * (coefficients @ components.T)
@@ -106,7 +106,7 @@ def regression(samples: Sequence[Sample], rank: int = RANK) -> Regression:
 
 
 def input_of(samples: Sequence[Sample]) -> Input:
-    """What predictions for `samples` start from."""
+    """Return the inputs of predictions for `samples`."""
     return Input(
         np.array([sample.frames for sample in samples], np.float32),
         np.stack([sample.style for sample in samples]),
@@ -115,8 +115,10 @@ def input_of(samples: Sequence[Sample]) -> Input:
 
 
 def errors_of(predicted: NormStatistics, sample: Sample) -> tuple[float, float]:
-    """Means over the channels: of the mean's error in true standard deviations, and of the
-    variance's error in decibels, both absolute."""
+    """Return the absolute errors of a prediction, averaged over the channels.
+
+    The error of the mean is in true standard deviations, that of the variance in decibels.
+    """
     deviation = np.sqrt(sample.variance + VARIANCE_FLOOR)
     ratio = (predicted.variance + VARIANCE_FLOOR) / (sample.variance + VARIANCE_FLOOR)
     return (
@@ -126,7 +128,7 @@ def errors_of(predicted: NormStatistics, sample: Sample) -> tuple[float, float]:
 
 
 def cross_validate(samples: Sequence[Sample]) -> Array:
-    """The `errors_of` each sample, shape (samples, 2), predicted without the texts of its fold."""
+    """Return `errors_of` each sample, shape (samples, 2), predicted without its fold's texts."""
     errors = np.zeros((len(samples), 2), np.float32)
     for fold in range(_FOLDS):
         fitted = regression([s for s in samples if s.number % _FOLDS != fold])
@@ -145,7 +147,7 @@ def _basis(inputs: Input) -> Basis:
 
 
 def _prior(basis: Basis) -> Array:
-    """Of each variable of `Basis.variables`, in its order, shape (v,)."""
+    """Return the prior variance of each variable of `Basis.variables`, in order, shape (v,)."""
     style, content = len(basis.style_mean), len(basis.content_mean)
     return np.concatenate(
         [

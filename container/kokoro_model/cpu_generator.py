@@ -1,10 +1,11 @@
-"""Rewrite the generator for CPUs: fewer multiplications, and all large operations on all threads.
+"""Rewrite the generator for CPUs: fewer multiplications, and all large operations multi-threaded.
 
-Its convolutions, 87 % of the time, run as fast as products of matrices do; `fast_convolution.py`
-explains how they multiply half as often. Everything between two of them stays in four phases.
+Its convolutions take 87 % of the time and run as fast as matrix products. `fast_convolution.py`
+explains how they need half as many multiplications. All signals between two of them are kept in
+four phases.
 
-ONNX Runtime computes Sin on one thread: beside the faster convolutions, a fifth of two's time. So
-Snake's ``y + sin²(y)`` is computed by operations that all threads share: with
+ONNX Runtime computes Sin on one thread. Beside the faster convolutions, this takes a fifth of the
+time on two threads. So Snake's ``y + sin²(y)`` is computed by operations that use all threads: with
 ``t = y/π - floor(y/π)`` and ``s = t (1 - t)``, ``sin(πt)`` is ``s (a + b s + c s²)`` within 8e-6.
 """
 
@@ -18,36 +19,36 @@ from kokoro_model.fast_convolution import MAX_TAPS, PHASES, FastConvolution
 from kokoro_model.graph import Graph, ModelWriter, attributes_of
 
 SINE = (3.14221714, 3.12655597, 1.21780158)
-"""a, b and c; least maximal error, found by weighting least squares anew until the errors are
-equally large everywhere."""
+"""The coefficients a, b and c. They minimise the largest error; they were found by least squares,
+reweighted until the extreme errors were equal."""
 _ELEMENTWISE = ("Add", "Div", "Mul", "Sin", "Sub")
-# Gain and bias are divided by π, so that a norm gives y/π. The polynomial is computed divided by c
-# (its highest coefficient is then 1), so Snake comes out divided by c², and the convolution behind
-# it has weights times c².
+# Gain and bias are divided by π, so that a norm computes y/π. The polynomial is computed divided by
+# c, because its highest coefficient is then 1. So the result of Snake is divided by c², and the
+# weights of the convolution after it are multiplied by c².
 _NORM_FACTOR, _SNAKE_FACTOR = 1 / np.pi, SINE[2] ** 2
 
 
 def for_cpu(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The same generator for CPUs; its inputs and outputs stay as they are.
+    """Return the same generator, rewritten for CPUs, with the same inputs and outputs.
 
-    The result depends on nothing but `model`.
+    The result depends only on `model`.
 
     Args:
-        model: either generator of a `SplitModel`.
+        model: Either generator of a `SplitModel`.
 
     Raises:
-        ModelBuildError: it is not built as they are; the place is named.
+        ModelBuildError: The structure is not that of these generators. The message names the place.
     """
     return _Rewriting(model).model()
 
 
 @dataclass(frozen=True)
 class _Extent:
-    """What separates sound from filling: a signal's last tile is filled up to four samples.
+    """The number of samples of a signal in phases, whose last tile is padded to four samples.
 
     Attributes:
-        samples: names the number of its samples, shape (1,).
-        mask: names the ones where it has samples, and zeros, shape (1, 4, 1, M).
+        samples: Name of the number of samples, shape (1,).
+        mask: Name of a mask that is 1 for samples and 0 for padding, shape (1, 4, 1, M).
     """
 
     samples: str
@@ -55,10 +56,11 @@ class _Extent:
 
 
 class _Rewriting:
-    """Writes a generator again, node by node.
+    """Rewrites a generator node by node.
 
-    What is computed in phases, or for each channel, keeps its name; what is brought into phases, or
-    gets their axis, is `NAME_phased`; what is brought back is `NAME_joined`.
+    A tensor that is computed in phases, or per channel, keeps its name. A tensor that is converted
+    to phases, or that gets the axis of phases, is called `NAME_phased`. One that is converted back
+    is called `NAME_joined`.
     """
 
     def __init__(self, model: onnx.ModelProto) -> None:
@@ -66,22 +68,22 @@ class _Rewriting:
         self._graph = Graph(model.graph)
         self._writer = ModelWriter(model)
         self._fast = {node.output[0] for node in self._graph.nodes if _is_fast(node, self._graph)}
-        """Outputs of convolutions that are written as fast ones."""
+        """Outputs of the convolutions that are written as fast ones."""
         self._per_channel = self._find_per_channel()
         self._in_phases = self._find_in_phases()
         self._renamed: dict[str, str] = {}
-        """From a name to its phased one."""
+        """Maps a name to the name of its phased counterpart."""
         self._joined: dict[str, str] = {}
-        """From a signal in phases to its name out of them."""
+        """Maps a signal in phases to the name of the same signal out of phases."""
         self._extents: dict[str, _Extent] = {}
-        """Of signals in phases."""
+        """Maps a signal in phases to its extent."""
         self._written: set[str] = set()
-        """Outputs of the other nodes of Snake, which is written where its sine is."""
+        """Outputs of Snake's other nodes. All of Snake is written at its sine."""
         self._activated: set[str] = set()
-        """Outputs of Snake."""
+        """Outputs of Snake activations."""
 
     def model(self) -> onnx.ModelProto:
-        """See `for_cpu`."""
+        """Return the rewritten model, see `for_cpu`."""
         writer = self._writer
         for name, integers in (
             ("phase_axis", [1]),
@@ -116,7 +118,7 @@ class _Rewriting:
         return writer.model(self._model.graph.input, self._model.graph.output)
 
     def _find_per_channel(self) -> set[str]:
-        """What has one value for each channel, and no time."""
+        """Return the tensors with one value per channel and no time axis."""
         found = {
             value.name
             for value in self._model.graph.input
@@ -129,7 +131,7 @@ class _Rewriting:
         return found
 
     def _find_in_phases(self) -> set[str]:
-        """What fast convolutions read and write, and what element-wise operations tie to it."""
+        """Return the inputs and outputs of fast convolutions and all element-wise relatives."""
         found: set[str] = set()
         size = -1
         while size != len(found):
@@ -144,7 +146,7 @@ class _Rewriting:
         return found
 
     def _signals(self, node: onnx.NodeProto) -> list[str]:
-        """Those inputs of an element-wise operation that have time."""
+        """Return the inputs of an element-wise operation that have a time axis."""
         known = self._per_channel.union(self._graph.constants)
         return [name for name in node.input if name not in known]
 
@@ -183,7 +185,7 @@ class _Rewriting:
         self._renamed[name] = f"{name}_phased"
 
     def _write_snake(self, sine: onnx.NodeProto) -> None:
-        """Snake, which begins with `sine`; its other nodes are done with it."""
+        """Write Snake, which begins with `sine`, and mark its other nodes as written."""
         (half_turns,), (sine_output,) = sine.input, sine.output
         square = self._graph.consumer(sine_output, "Mul")
         add = self._graph.consumer(square.output[0], "Add")
@@ -229,7 +231,7 @@ class _Rewriting:
         self._extents[name] = _Extent(samples, f"{name}_mask")
 
     def _as_it_was(self, name: str) -> str:
-        """`name`, out of its phases if it is in them."""
+        """Return `name` out of phases, converting it if necessary."""
         if name not in self._extents:
             return name
         if name not in self._joined:
@@ -256,7 +258,9 @@ class _Rewriting:
         source, weight, bias = node.input
         (output,) = node.output
         if source not in self._activated:
-            raise ModelBuildError(f"{source!r}: no Snake activation, but a convolution reads it")
+            raise ModelBuildError(
+                f"{source!r} is read by a convolution, but is not a Snake activation"
+            )
         fast = FastConvolution.of(
             self._graph.constant(weight) * np.float32(_SNAKE_FACTOR),
             self._graph.constant(bias),
@@ -294,7 +298,7 @@ class _Rewriting:
 
 
 def _is_fast(node: onnx.NodeProto, graph: Graph) -> bool:
-    """Whether a node is a convolution that is worth it and can be written as a fast one."""
+    """Return whether `node` is a convolution that can, and should, be written as a fast one."""
     if node.op_type != "Conv" or len(node.input) != 3:
         return False
     attributes = attributes_of(node)

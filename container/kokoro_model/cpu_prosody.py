@@ -1,17 +1,17 @@
-"""Rewrite prosody for CPUs: the harmonic source's STFT as a convolution, with its rounding noise.
+"""Rewrite prosody for CPUs: compute the harmonic source's STFT by a convolution, noise included.
 
 ONNX Runtime's STFT uses one thread and takes a sixth of prosody's time on two. It is linear, so a
-convolution can do the same, alone in a thirtieth of it. But the model also hears the *phase* of
-what is silent, which is nothing but rounding noise: with sines and cosines as filters the audio is
-9 dB from the whole graph. So
+convolution can compute it, in a thirtieth of that time. However, the model also depends on the
+*phase* of silent bins, which is only rounding noise. With sines and cosines as filters, the audio
+is at 9 dB signal to noise, compared with the whole graph. Therefore:
 
-- the filters are what the STFT makes of impulses. Most of its noise is linear, too, of twiddle
-  factors that are not quite right; with these filters it is 37 dB;
-- where what is left of the noise may decide between the phases π and -π, the STFT itself does.
-  That is a fifth of the frames, mostly because of the first bin and the last, whose imaginary part
-  is noise alone. With that it is more than 80 dB;
-- a source that is off gives the same frame again and again. Its spectrum is known in advance: the
-  convolution works on the difference from it.
+- The filters are the STFT's responses to impulses. Most of its noise comes from inexact twiddle
+  factors and is linear, too. With these filters the audio is at 37 dB.
+- Where the remaining noise may decide between the phases π and -π, the STFT itself is used. That is
+  a fifth of the frames, mostly because of the first and last bins, whose imaginary part is noise
+  alone. With it the audio is at more than 80 dB.
+- While the source is off, it gives the same frame again and again, with a spectrum that is known in
+  advance. The convolution works on the difference from that.
 """
 
 import numpy as np
@@ -24,23 +24,23 @@ from kokoro_model.errors import ModelBuildError
 from kokoro_model.graph import Graph, ModelWriter, attributes_of
 
 _UNSURE_REAL, _UNSURE = 1e-7, 1e-6
-"""Twice the largest difference between convolution and STFT, and more, in the imaginary part of the
-first and the last bin, which are real, and of another."""
+"""At least twice the largest difference between convolution and STFT: in the imaginary parts of the
+first and last bins, which are real, and in those of the other bins."""
 _BETWEEN = ("Reshape", "Pad", "Squeeze", "Transpose")
 _VECTOR = 64
-"""Values, of which the first is computed as those in the middle of a long signal are."""
+"""Length of a vector whose first value is computed like those in the middle of a long signal."""
 
 
 def for_cpu(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The same prosody for CPUs; its inputs and outputs stay as they are.
+    """Return the same prosody, rewritten for CPUs, with the same inputs and outputs.
 
-    The result depends on nothing but `model`.
+    The result depends only on `model`.
 
     Args:
         model: `prosody` of a `SplitModel`.
 
     Raises:
-        ModelBuildError: it is not built as that is; the place is named.
+        ModelBuildError: The structure is not that of prosody. The message names the place.
     """
     graph = Graph(model.graph)
     writer = ModelWriter(model)
@@ -58,7 +58,7 @@ def for_cpu(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _taken_apart(graph: Graph, stft: onnx.NodeProto) -> list[onnx.NodeProto]:
-    """The nodes that transpose the spectrum, and take the real and the imaginary part out of it."""
+    """Return the nodes that transpose the spectrum and extract its real and imaginary parts."""
     transposed = graph.consumer(stft.output[0], "Transpose")
     gathers = sorted(
         graph.consumers(transposed.output[0], "Gather"),
@@ -80,14 +80,14 @@ def _write_stft(
     stft: onnx.NodeProto,
     outputs: list[str],
 ) -> None:
-    """Real and imaginary part, `outputs`, each of shape (1, bins, frames)."""
+    """Write the real and imaginary parts to `outputs`, each of shape (1, bins, frames)."""
     signal, step_name, window, size_name = stft.input
     step, size = (int(graph.constant(name)) for name in (step_name, size_name))
     silence = _silence(model, graph, signal)
     frames = np.vstack([np.eye(size, dtype=np.float32), np.full((1, size), silence, np.float32)])
     spectra = _run_alone(model, stft, frames)[:, 0]
     bins = spectra.shape[1]
-    # Real values, then imaginary ones; shape (2 * bins, size + 1).
+    # The real parts, then the imaginary ones; shape (2 * bins, size + 1).
     responses = spectra.transpose(2, 1, 0).reshape(2 * bins, size + 1)
     unsure = np.full((1, bins, 1), _UNSURE, np.float32)
     unsure[:, [0, -1]] = _UNSURE_REAL
@@ -129,16 +129,16 @@ def _write_stft(
 
 
 def _write_is_asked(writer: ModelWriter) -> None:
-    """Which frames of `estimated` the STFT is asked for: `is_asked`."""
+    """Write `is_asked`: the frames of `estimated` for which the STFT is used."""
     add = writer.add
-    # The phase jumps at the negative real numbers: a bin is sure if it is off them.
+    # The phase jumps at the negative real numbers. A bin that is away from them is certain.
     add("Split", ["estimated", "stft_bins"], ["estimated_real", "estimated_imaginary"], axis=1)
     add("Abs", ["estimated_imaginary"], ["estimated_height"])
     add("Max", ["estimated_height", "estimated_real"], ["off_the_jump"])
     add("Div", ["off_the_jump", "unsure"], ["sure"])
     add("ReduceMin", ["sure", "axes_0_1"], ["least_sure"], keepdims=0)
     add("Less", ["least_sure", "one"], ["is_unsure"])
-    # Another CPU's tanh may differ in the last bit of silence.
+    # On another CPU, tanh may differ in the last bit, and so may the value of silence.
     add("Sub", ["least_sure", "least_of_silence"], ["off_silence"])
     add("Abs", ["off_silence"], ["far_off_silence"])
     add("Greater", ["far_off_silence", "nearly_silent"], ["is_sound"])
@@ -146,9 +146,9 @@ def _write_is_asked(writer: ModelWriter) -> None:
 
 
 def _write_asked_frames(writer: ModelWriter, signal: str, window: str, size_name: str) -> None:
-    """`spectrum`: `estimated`, but what the STFT computes for the frames that it is asked for."""
+    """Write `spectrum`: `estimated`, with the STFT's results where `is_asked` holds."""
     add = writer.add
-    # The STFT of the frames that are asked for, put side by side; at least of one.
+    # The STFT runs on the selected frames side by side. There is always at least one.
     add("NonZero", ["is_asked"], ["asked_places"])
     add("Squeeze", ["asked_places", "axis_0"], ["asked_or_none"])
     add("Concat", ["first_frame", "asked_or_none"], ["asked"], axis=0)
@@ -167,7 +167,7 @@ def _write_asked_frames(writer: ModelWriter, signal: str, window: str, size_name
 
 
 def _silence(model: onnx.ModelProto, graph: Graph, signal: str) -> np.float32:
-    """The value of the source that is off: tanh of its bias, to the last bit."""
+    """Return the exact value of the source while it is off: the tanh of its bias."""
     node = graph.producer(signal, *_BETWEEN, "Tanh")
     while node.op_type != "Tanh":
         node = graph.producer(node.input[0], *_BETWEEN, "Tanh")
@@ -182,7 +182,7 @@ def _silence(model: onnx.ModelProto, graph: Graph, signal: str) -> np.float32:
 def _run_alone(
     model: onnx.ModelProto, node: onnx.NodeProto, value: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """What ONNX Runtime makes of `value` as the first input of a node, the others constant."""
+    """Run one node of `model` on its own with `value` as first input; the others are constant."""
     writer = ModelWriter(model)
     writer.copy(node, {node.input[0]: "value"})
     (output,) = node.output

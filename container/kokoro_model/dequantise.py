@@ -1,9 +1,9 @@
-"""Turn a dynamically quantised ONNX graph back into a float32 one.
+"""Convert a dynamically quantised ONNX graph back to float32.
 
-ONNX Runtime's dynamic quantisation keeps each weight as integers ``q`` with a scale and a zero
-point, and quantises the activations while it runs, which is slow on CPUs without fast int8
-products and impossible on the CUDA provider. The weights it computes with are ``(q - zero_point) *
-scale``; here they are written out, and the activations stay float. The patterns are those that
+ONNX Runtime's dynamic quantisation stores each weight as integers ``q`` with a scale and a zero
+point, and quantises the activations at run time. This is slow on CPUs without fast int8 products
+and impossible on the CUDA provider. The weights it computes with are ``(q - zero_point) * scale``.
+Here these floats are stored, and the activations stay float. The patterns are those that
 ``onnxruntime.quantization.quantize_dynamic`` writes:
 https://github.com/microsoft/onnxruntime/tree/main/onnxruntime/python/tools/quantization/operators
 (``matmul.py``, ``conv.py``, ``lstm.py``).
@@ -19,20 +19,20 @@ from onnx import helper, numpy_helper
 from kokoro_model.errors import ModelBuildError
 from kokoro_model.graph import Graph, other_input
 
-# Places in the operators' input lists, https://onnx.ai/onnx/operators/ and, for
+# Positions in the operators' input lists, see https://onnx.ai/onnx/operators/ and, for
 # DynamicQuantizeLSTM, onnxruntime's docs/ContribOperators.md.
 _INTEGER_WEIGHT, _INTEGER_WEIGHT_ZERO_POINT = 1, 3
 _LSTM_FLOAT_INPUTS = slice(3, 8)
 
 
 def dequantise(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The float32 equivalent of a dynamically quantised model; inputs and outputs keep their names.
+    """Return the float32 equivalent of a dynamically quantised model.
 
-    The result depends on nothing but `model`: the same input gives the same bytes. `model` is
-    left as it was.
+    Inputs and outputs keep their names. The result depends only on `model`: the same input gives
+    the same bytes. `model` is not changed.
 
     Raises:
-        ModelBuildError: a quantised node stands in a pattern that is not known; it is named.
+        ModelBuildError: A quantised node is part of an unknown pattern. The message names the node.
     """
     result = onnx.ModelProto()
     result.CopyFrom(model)
@@ -47,7 +47,7 @@ def dequantise(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 class _Converter:
-    """Finds each quantised pattern by its last node, the one that gives the float result."""
+    """Finds each quantised pattern and its float replacement, by the last node of the pattern."""
 
     def __init__(self, graph: onnx.GraphProto) -> None:
         self._graph = Graph(graph)
@@ -64,7 +64,7 @@ class _Converter:
                 self._float_node[replacement.output[0]] = replacement
 
     def convert(self, node: onnx.NodeProto) -> onnx.NodeProto:
-        """The float node that takes over `node`'s output, or `node` itself."""
+        """Return the float node that replaces `node`, or `node` itself."""
         return self._float_node.get(node.output[0], node)
 
     def _float(self, node: onnx.NodeProto) -> onnx.NodeProto | None:
@@ -75,7 +75,7 @@ class _Converter:
         return None
 
     def _float_product(self, node: onnx.NodeProto) -> onnx.NodeProto:
-        """Conv or MatMul for ``Mul(Cast(integer product [+ bias]), scales)``."""
+        """Return the Conv or MatMul for ``Mul(Cast(integer product [+ bias]), scales)``."""
         source = self._graph.producer(node.input[0], "DynamicQuantizeLinear")
         inputs = [source.input[0]]
         last = self._graph.consumer(node.output[0], "Add", "Cast")
@@ -85,7 +85,7 @@ class _Converter:
             last = self._graph.consumer(last.output[0], "Cast")
         cast_output = last.output[0]
         last = self._graph.consumer(cast_output, "Mul")
-        # The factor is the activation's scale times the weight's, which is the constant one.
+        # The factor is the product of the activation's scale and the weight's constant scale.
         scales = self._graph.producer(other_input(last, cast_output), "Mul")
         constant = [name for name in scales.input if name in self.constants]
         if len(constant) != 1:
@@ -94,7 +94,7 @@ class _Converter:
         is_conv = node.op_type == "ConvInteger"
         weight = node.input[_INTEGER_WEIGHT]
         shape = [1] * self._graph.constant(weight).ndim
-        # Convolutions quantise by output channel (axis 0), products by column (the last).
+        # Convolutions are quantised by output channel (axis 0), products by column (last axis).
         shape[0 if is_conv else -1] = -1
         has_zero_point = len(node.input) > _INTEGER_WEIGHT_ZERO_POINT
         zero_point = node.input[_INTEGER_WEIGHT_ZERO_POINT] if has_zero_point else ""
@@ -113,13 +113,13 @@ class _Converter:
         return replacement
 
     def _float_bias(self, name: str) -> str:
-        """The bias before it was divided by the scales, floored and cast to integers."""
+        """Return the bias as it was before division by the scales, floor and cast to integers."""
         for op_type in ("Reshape", "Cast", "Floor"):
             name = self._graph.producer(name, op_type).input[0]
         return str(self._graph.producer(name, "Div").input[0])
 
     def _float_lstm(self, node: onnx.NodeProto) -> onnx.NodeProto:
-        """LSTM for DynamicQuantizeLSTM, whose weights are stored transposed."""
+        """Return the LSTM for a DynamicQuantizeLSTM, whose weights are stored transposed."""
         x, w, r = node.input[:3]
         w_scale, w_zero_point, r_scale, r_zero_point = node.input[8:12]
         replacement = helper.make_node(
@@ -137,9 +137,10 @@ class _Converter:
         return replacement
 
     def _float_lstm_weight(self, name: str, scale: str, zero_point: str) -> str:
-        """(directions, input, 4 * hidden) integers to (directions, 4 * hidden, input) floats.
+        """Convert an LSTM's integer weights to floats.
 
-        Scale and zero point are (directions,) or, by channel, (directions, 4 * hidden).
+        The shape changes from (directions, input, 4 * hidden) to (directions, 4 * hidden, input).
+        Scale and zero point have the shape (directions,) or, by channel, (directions, 4 * hidden).
         """
         shape = [len(self._graph.constant(name)), 1, -1]
         weight = self._weight(name, scale, zero_point, shape)
@@ -148,7 +149,7 @@ class _Converter:
     def _weight(
         self, name: str, scale: str, zero_point: str, shape: list[int]
     ) -> NDArray[np.float32]:
-        """The floats that stand behind integers; scale and zero point, if any, get `shape`."""
+        """Convert integers to floats. Scale and zero point, if any, are reshaped to `shape`."""
         weight = self._graph.constant(name).astype(np.float32)
         if zero_point:
             weight -= self._graph.constant(zero_point).astype(np.float32).reshape(shape)
@@ -168,14 +169,14 @@ def _replace_content(
     nodes: Sequence[onnx.NodeProto],
     constants: dict[str, onnx.TensorProto],
 ) -> None:
-    """Make `graph` out of what its outputs need from `nodes` and `constants`."""
+    """Reduce `graph` to those of `nodes` and `constants` that its outputs need."""
     needed = {output.name for output in graph.output}
     kept: list[onnx.NodeProto] = []
     for node in reversed(nodes):
         if needed.intersection(node.output):
             kept.append(node)
             needed.update(node.input)
-    # Copies, since clearing a repeated field invalidates the messages taken from it.
+    # Copy the messages, because clearing a repeated field invalidates those taken from it.
     kept = [onnx.NodeProto.FromString(node.SerializeToString()) for node in reversed(kept)]
     tensors = [
         onnx.TensorProto.FromString(tensor.SerializeToString())
@@ -186,5 +187,5 @@ def _replace_content(
     graph.node.extend(kept)
     del graph.initializer[:]
     graph.initializer.extend(tensors)
-    # Inferred types of tensors that may be gone.
+    # Remove inferred types, because their tensors may be gone.
     del graph.value_info[:]

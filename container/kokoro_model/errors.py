@@ -1,5 +1,5 @@
-"""The one exception of this package."""
+"""The exception of this package."""
 
 
 class ModelBuildError(Exception):
-    """The model cannot be built. The message says which file, why, and what to do."""
+    """The model cannot be built. The message names the file, the reason and the remedy."""

@@ -1,19 +1,19 @@
 """A convolution along time with half the multiplications, or fewer.
 
-*Phases.* A signal is kept as four: phase p is the samples p, p + 4, p + 8, … A signal of the shape
-(B, C, T) has the shape (B, 4, C, T / 4) here.
+*Phases.* A signal is stored as four: phase p contains the samples p, p + 4, p + 8, … A signal of
+shape (B, C, T) has the shape (B, 4, C, T / 4) here.
 
-*Products of polynomials.* Four outputs of a filter of r taps take 3 + r multiplications instead of
-4r: evaluate the input at 3 + r points, multiply by the filter's value at each, interpolate (the
-algorithm of Toom and Cook; S. Winograd, "Arithmetic Complexity of Computations", SIAM 1980; for
-neural nets https://arxiv.org/abs/1509.09308). A "multiplication" is a matrix here, channels out by
-channels in, applied at all times: a convolution with a group for each point. Evaluation and
-interpolation are small convolutions across the phases. A long filter with a dilation is cut into
-sections of four taps, whose products add up within the grouped convolution: evaluated at once it
-would reach too far.
+*Products of polynomials.* A filter of r taps needs 3 + r multiplications for four outputs instead
+of 4r: evaluate the input at 3 + r points, multiply by the filter's value at each point, and
+interpolate (the algorithm of Toom and Cook; S. Winograd, "Arithmetic Complexity of Computations",
+SIAM 1980; for neural nets https://arxiv.org/abs/1509.09308). Here a "multiplication" is a matrix,
+output channels by input channels, that is applied at all times: a convolution with one group for
+each point. Evaluation and interpolation are small convolutions across the phases. A long filter
+with a dilation would reach too far if it were evaluated at once. It is cut into sections of four
+taps, whose products are added up by the grouped convolution.
 
-More points mean larger rounding errors: 14 leave a convolution 91 dB of signal to noise, 10 leave
-108, 7 leave 121, and the plain one has 133.
+More points cause larger rounding errors: with 14 points a convolution has a signal to noise ratio
+of 91 dB, with 10 points 108 dB, with 7 points 121 dB; a plain convolution has 133 dB.
 """
 
 from dataclasses import dataclass
@@ -23,29 +23,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 PHASES = 4
-# The finite points, in the order in which they are used; infinity is always added. Among small
-# fractions, those with the smallest errors for 10 and for 14 points.
+# The finite points, in the order of use; infinity is always added. These are the small fractions
+# with the smallest errors for 10 and for 14 points.
 _POINTS = [Fraction(0)] + [
     sign * Fraction(size) for size in ("1", "1/2", "2", "3/2", "1/4", "4") for sign in (1, -1)
 ]
 MAX_TAPS = len(_POINTS) + 2 - PHASES
-"""So long a filter needs all points, infinity among them."""
+"""The longest filter, which needs all points including infinity."""
 
 
 @dataclass(frozen=True)
 class FastConvolution:
-    """A convolution across four phases, as three; the fields are their weights and padding.
+    """A convolution in four phases, as three consecutive convolutions.
 
-    Input, values at the points, products and output have the shapes (B, 4, C, M),
-    (B, points, C, M'), (B, points, C, M'') and (B, 4, C, M).
+    The fields are their weights and padding. Input, values at the points, products and output have
+    the shapes (B, 4, C, M), (B, points, C, M'), (B, points, C, M'') and (B, 4, C, M).
 
     Attributes:
-        evaluation: shape (points, 4, 1, width).
-        evaluation_pads: zeros before and after the time axis.
-        products: shape (points * C, C, sections), a group for each point.
-        products_bias: shape (points * C,).
-        dilation: of `products`.
-        interpolation: shape (4, points, 1, width).
+        evaluation: Weights of the evaluation, shape (points, 4, 1, width).
+        evaluation_pads: The number of zeros before and after the time axis.
+        products: Weights of the products, shape (points * C, C, sections), one group per point.
+        products_bias: Bias of the products, shape (points * C,).
+        dilation: Dilation of the products.
+        interpolation: Weights of the interpolation, shape (4, points, 1, width).
     """
 
     evaluation: NDArray[np.float64]
@@ -59,12 +59,13 @@ class FastConvolution:
     def of(
         cls, weight: NDArray[np.float32], bias: NDArray[np.float32], dilation: int
     ) -> "FastConvolution":
-        """For a convolution that is padded by zeros to keep the length.
+        """Convert a convolution whose input is padded with zeros to keep its length.
 
         Args:
-            weight: shape (C, C, taps), an odd number of taps.
-            bias: shape (C,).
-            dilation: odd, so that four outputs `dilation` samples apart are in four phases.
+            weight: Weights, shape (C, C, taps), with an odd number of taps.
+            bias: Bias, shape (C,).
+            dilation: An odd number, so that four outputs `dilation` samples apart are in different
+                phases.
         """
         channels, _, taps = weight.shape
         section_taps = PHASES if dilation > 1 and taps > 2 * PHASES else taps
@@ -74,8 +75,8 @@ class FastConvolution:
         inputs, filters, outputs = toom_cook(PHASES, section_taps)
         points = len(inputs)
 
-        # Output a of a tile m is sample (a * dilation + 4 m), input b is the sample
-        # ((b - taps // 2) * dilation + 4 m): divmod gives phase and tile of each.
+        # In tile m, output a is the sample a * dilation + 4 m, and input b is the sample
+        # (b - taps // 2) * dilation + 4 m. divmod gives the tile and the phase of each.
         places = [divmod((b - taps // 2) * dilation, PHASES) for b in range(points)]
         first = min(tile for tile, _ in places)
         last = max(tile for tile, _ in places)
@@ -91,7 +92,7 @@ class FastConvolution:
         products = np.einsum(
             "pt,oiqt->poiq", filters, padded.reshape(channels, channels, sections, section_taps)
         )
-        # One to any power is one: what is added at the point 1 is added to all outputs.
+        # All powers of 1 are 1, so whatever is added at the point 1 is added to all outputs.
         products_bias = np.zeros((points, channels))
         products_bias[_POINTS.index(Fraction(1))] = bias
         return cls(
@@ -107,12 +108,12 @@ class FastConvolution:
 def toom_cook(
     outputs: int, taps: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """The matrices of the fast filter: ``y = out @ ((filter @ taps) * (in @ x))``.
+    """Return the matrices of the fast filter ``y = out @ ((filter @ taps) * (in @ x))``.
 
     It computes ``y[a] = sum(taps[p] * x[a + p] for p in range(taps))`` for `outputs` values of a.
 
     Returns:
-        `in`, shape (n, n), `filter`, (n, taps), and `out`, (outputs, n), n = outputs + taps - 1.
+        `in`, shape (n, n), `filter`, (n, taps), and `out`, (outputs, n); n = outputs + taps - 1.
     """
     n = outputs + taps - 1
     rows = [[point**power for power in range(n)] for point in _POINTS[: n - 1]]
@@ -121,13 +122,13 @@ def toom_cook(
     powers = np.array(rows, np.float64)
     filters, to_output = powers[:, :taps].copy(), powers[:, :outputs].copy()
     filters[-1, taps - 1] = to_output[-1, outputs - 1] = 1
-    # Each point may have its own scale; this one keeps what is added up small.
+    # The scale of each point is arbitrary. This one keeps the terms of the sums small.
     scale = np.abs(from_input).sum(axis=1, keepdims=True)
     return from_input / scale, filters * scale, to_output.T
 
 
 def _inverse(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
-    """Exact: a Vandermonde matrix is too badly conditioned for floating point."""
+    """Invert exactly: a Vandermonde matrix is too badly conditioned for floating point."""
     size = len(matrix)
     rows = [[*row, *(Fraction(int(i == j)) for j in range(size))] for i, row in enumerate(matrix)]
     for column in range(size):

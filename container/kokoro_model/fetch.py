@@ -1,4 +1,4 @@
-"""Download the files of a manifest and let none through that is not exactly what it lists."""
+"""Download of the files in a manifest, each verified by its size and sha256."""
 
 import hashlib
 import http.client
@@ -16,27 +16,27 @@ from pathlib import Path
 from kokoro_model.errors import ModelBuildError
 from kokoro_model.manifest import SourceFile
 
-# Seconds without a byte before a connection is given up.
+# Seconds without a byte after which a connection is given up.
 READ_TIMEOUT_S = 60
-# Seconds for all of pip's downloads together (93 MB; this allows 0.1 MB/s).
+# Seconds for all of pip's downloads together (93 MB, so this allows 0.1 MB/s).
 PIP_TIMEOUT_S = 900
 CHUNK_BYTES = 1 << 20
 
-_RUN_AGAIN = "run the command again, and if it persists check which registry is in use"
+_RUN_AGAIN = "run the command again; if the problem persists, check which registry is in use"
 
 
 def fetch(files: Sequence[SourceFile], directory: Path) -> dict[str, Path]:
     """Download `files` into `directory` and verify each one's size and sha256.
 
-    PyPI is reached through pip, so the user's index settings hold; npm's registry is
-    ``$NPM_CONFIG_REGISTRY`` (or its lower-case spelling). TLS trusts the system's store, or
-    ``$SSL_CERT_FILE``.
+    PyPI is accessed through pip, so the user's index settings apply. npm's registry is
+    ``$NPM_CONFIG_REGISTRY`` (or its lower-case spelling). TLS trusts the system's certificates, or
+    those in ``$SSL_CERT_FILE``.
 
     Returns:
-        The path of each file by its name in the manifest.
+        The path of each file, by its name in the manifest.
 
     Raises:
-        ModelBuildError: a file cannot be had, or is not the one the manifest lists.
+        ModelBuildError: A file cannot be downloaded, or differs from the manifest's entry.
     """
     wheels = [file for file in files if file.registry == "pypi"]
     if wheels:
@@ -53,7 +53,7 @@ def verify(file: SourceFile, path: Path) -> None:
     """Compare the file at `path` with the manifest's entry.
 
     Raises:
-        ModelBuildError: it is missing, or has another size or hash.
+        ModelBuildError: The file is missing, or has another size or hash.
     """
     if not path.is_file():
         raise ModelBuildError(f"{file.name}: missing after the download; {_RUN_AGAIN}")
@@ -67,7 +67,7 @@ def verify(file: SourceFile, path: Path) -> None:
 
 
 def sha256_of(path: Path) -> str:
-    """The sha256 of the file at `path`, in hexadecimal."""
+    """Return the sha256 of the file at `path`, in hexadecimal."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -95,7 +95,7 @@ def _pip_download(files: Sequence[SourceFile], directory: Path) -> None:
         *("--requirement", str(requirements), "--dest", str(directory)),
     ]
     try:
-        # pip's locale decides its messages' encoding; they are only shown, never relied upon.
+        # The encoding of pip's messages depends on the locale. They are only displayed.
         result = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
@@ -116,7 +116,7 @@ def _pip_download(files: Sequence[SourceFile], directory: Path) -> None:
 
 
 def _pip_error(files: Sequence[SourceFile], stderr: str) -> ModelBuildError:
-    """Turn pip's report into one line; a wrong hash is named as everywhere else."""
+    """Reduce pip's output to one line. A wrong hash is reported as for other downloads."""
     hashes = re.search(r"Expected sha256 ([0-9a-f]{64})\s+Got\s+([0-9a-f]{64})", stderr)
     for file in files:
         if hashes and hashes[1] == file.sha256:
@@ -137,7 +137,7 @@ def _https_download(file: SourceFile, path: Path) -> None:
             path.open("wb") as out,
         ):
             received_bytes = 0
-            # A longer file is wrong anyway: do not let it fill the disk.
+            # Stop if the file is longer than it should be, so that it cannot fill the disk.
             while received_bytes <= file.size_bytes and (chunk := response.read(CHUNK_BYTES)):
                 out.write(chunk)
                 received_bytes += len(chunk)
@@ -149,7 +149,7 @@ def _https_download(file: SourceFile, path: Path) -> None:
 
 
 def _url(file: SourceFile) -> str:
-    """Where `file` lies, by its registry's rules.
+    """Return the URL of `file` at its registry.
 
     npm: https://docs.npmjs.com/cli/v11/configuring-npm/package-lock-json#packages (`resolved`);
     GitHub: https://docs.github.com/en/repositories/releasing-projects-on-github/linking-to-releases.
@@ -163,6 +163,6 @@ def _url(file: SourceFile) -> str:
     )
     if not registry.startswith(("https://", "http://")):
         raise ModelBuildError(
-            f"NPM_CONFIG_REGISTRY: {registry!r} is not a registry; expected an https:// address"
+            f"NPM_CONFIG_REGISTRY: {registry!r} is not a registry; give an https:// address"
         )
     return f"{registry.rstrip('/')}/{file.package}/-/{file.name}"

@@ -1,4 +1,4 @@
-"""Find one's way in an ONNX graph, and cut a subgraph out of it."""
+"""Navigation in an ONNX graph, and extraction of subgraphs."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from kokoro_model.errors import ModelBuildError
 
 
 class Graph:
-    """Producers, consumers and constants of a graph, by the names of its tensors."""
+    """Producers, consumers and constants of a graph, by tensor name."""
 
     def __init__(self, graph: onnx.GraphProto) -> None:
         self.nodes = list(graph.node)
@@ -27,20 +27,20 @@ class Graph:
                 self._consumers[name].append(node)
 
     def constant(self, name: str) -> NDArray[Any]:
-        """The value of the constant `name`.
+        """Return the value of the constant `name`.
 
         Raises:
-            ModelBuildError: it is not one.
+            ModelBuildError: `name` is not a constant.
         """
         if name not in self.constants:
             raise ModelBuildError(f"{name!r} is not constant")
         return numpy_helper.to_array(self.constants[name])
 
     def producer(self, name: str, *op_types: str) -> onnx.NodeProto:
-        """The node that makes `name`.
+        """Return the node that produces `name`.
 
         Raises:
-            ModelBuildError: it is of another type than `op_types`.
+            ModelBuildError: There is none, or its type is not one of `op_types`.
         """
         node: onnx.NodeProto | None = self._producer.get(name)
         if node is None or node.op_type not in op_types:
@@ -49,10 +49,10 @@ class Graph:
         return node
 
     def consumers(self, name: str, *op_types: str) -> list[onnx.NodeProto]:
-        """The nodes that read `name`, one entry each, in the graph's order.
+        """Return the nodes that read `name`, each once, in the graph's order.
 
         Raises:
-            ModelBuildError: there is none, or one of another type than `op_types`.
+            ModelBuildError: There is none, or the type of one is not in `op_types`.
         """
         nodes = list({id(node): node for node in self._consumers[name]}.values())
         found = [node.op_type for node in nodes]
@@ -61,10 +61,10 @@ class Graph:
         return nodes
 
     def consumer(self, name: str, *op_types: str) -> onnx.NodeProto:
-        """The only node that reads `name`.
+        """Return the only node that reads `name`.
 
         Raises:
-            ModelBuildError: there is none, more than one, or one of another type.
+            ModelBuildError: There is none, or more than one, or its type is not in `op_types`.
         """
         nodes = self.consumers(name, *op_types)
         if len(nodes) != 1:
@@ -72,7 +72,7 @@ class Graph:
         return nodes[0]
 
     def reached_from(self, names: Iterable[str]) -> set[str]:
-        """All tensors that depend on one of `names`."""
+        """Return `names` and all tensors that depend on one of them."""
         reached = set(names)
         for node in self.nodes:
             if reached.intersection(node.input):
@@ -80,7 +80,7 @@ class Graph:
         return reached
 
     def needed_for(self, outputs: Iterable[str], inputs: Collection[str]) -> list[onnx.NodeProto]:
-        """The nodes, in the graph's order, that make `outputs` out of `inputs` and constants."""
+        """Return the nodes, in order, that compute `outputs` from `inputs` and constants."""
         needed = set(outputs) - set(inputs)
         nodes = []
         for node in reversed(self.nodes):
@@ -91,13 +91,13 @@ class Graph:
 
 
 def other_input(node: onnx.NodeProto, name: str) -> str:
-    """The input of a node of two that is not `name`."""
+    """Return the input that is not `name` of a node with two inputs."""
     first, second = str(node.input[0]), str(node.input[1])
     return second if first == name else first
 
 
 def attributes_of(node: onnx.NodeProto) -> dict[str, Any]:
-    """The attributes of a node by their names."""
+    """Return the attributes of a node, by name."""
     return {item.name: helper.get_attribute_value(item) for item in node.attribute}
 
 
@@ -105,7 +105,7 @@ class ModelWriter:
     """Collects the nodes and constants of a new model.
 
     Args:
-        source: the model that nodes are copied from.
+        source: The model that nodes are copied from.
     """
 
     def __init__(self, source: onnx.ModelProto) -> None:
@@ -118,7 +118,7 @@ class ModelWriter:
         self._nodes.append(helper.make_node(op_type, inputs, outputs, **attributes))
 
     def copy(self, node: onnx.NodeProto, renamed: Mapping[str, str]) -> None:
-        """Add `node` with its inputs `renamed`."""
+        """Add a copy of `node` with its inputs `renamed`."""
         copy = onnx.NodeProto()
         copy.CopyFrom(node)
         del copy.input[:]
@@ -134,7 +134,7 @@ class ModelWriter:
     def model(
         self, inputs: Sequence[onnx.ValueInfoProto], outputs: Sequence[onnx.ValueInfoProto]
     ) -> onnx.ModelProto:
-        """The model of all that was added, with the constants that it reads from the source."""
+        """Return the model of all added nodes, with the source's constants that they read."""
         read = {name for node in self._nodes for name in node.input}
         constants = {
             tensor.name: tensor for tensor in self._source.graph.initializer if tensor.name in read

@@ -1,4 +1,4 @@
-"""`manifest.toml`, which says what may be fetched, and the `manifest.json` of a finished build."""
+"""`manifest.toml`, which lists the files to fetch, and the `manifest.json` of a finished build."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ MANIFEST_PATH = Path(__file__).with_name("manifest.toml")
 
 SourceName = Literal["packages", "release"]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-# A plain name: the files of a build can never be written outside its directory.
+# Plain names only, so that a build cannot write files outside its directory.
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$")]
 
 
@@ -30,10 +30,9 @@ class _File(_Strict):
 
 
 class SourceFile(_File):
-    """One file to fetch.
+    """A file to fetch.
 
-    `package` and `version` are the owner/repository and the tag when `registry` is
-    ``github-release``.
+    If `registry` is ``github-release``, `package` is owner/repository and `version` is the tag.
     """
 
     role: Literal["graph", "voices", "vocabulary"]
@@ -44,7 +43,7 @@ class SourceFile(_File):
 
 
 class OutputFile(_File):
-    """One converted file, whose content is known in advance because the conversion is exact."""
+    """A converted file. Its content is known in advance because the conversion is deterministic."""
 
     source: SourceName
 
@@ -53,10 +52,10 @@ class Manifest(_Strict):
     """The content of `manifest.toml`.
 
     Attributes:
-        file: everything that may be fetched, over all sources.
-        output: the graphs the conversion must arrive at, one for each source.
-        layout: the version of what a build makes of them.
-        voices: how many voices a build must hold.
+        file: All files that may be fetched, over all sources.
+        output: The graphs that the conversion must produce, one for each source.
+        layout: Version of the layout of a build.
+        voices: The number of voices in a build.
     """
 
     layout: PositiveInt
@@ -75,16 +74,16 @@ class Manifest(_Strict):
         return self
 
     def files(self, source: SourceName) -> list[SourceFile]:
-        """The files to fetch for `source`, in the manifest's order."""
+        """Return the files to fetch for `source`, in the manifest's order."""
         return [file for file in self.file if source in file.sources]
 
     def graph(self, source: SourceName) -> OutputFile:
-        """The graph that `source` must be converted to."""
+        """Return the graph that `source` must be converted to."""
         return next(output for output in self.output if output.source == source)
 
 
 class BuiltFile(_File):
-    """One file of a build; `name` is relative to the model directory."""
+    """A file of a build. `name` is relative to the model directory."""
 
     name: str
 
@@ -93,11 +92,11 @@ class BuiltManifest(_Strict):
     """The content of a model directory's `manifest.json`.
 
     Attributes:
-        manifest_sha256: of the `manifest.toml` the build followed.
-        versions: of the packages that did the conversion.
-        inputs: what was fetched.
-        files: what the directory holds, apart from `manifest.json` itself.
-        self_test: what the self-test measured, by name and unit.
+        manifest_sha256: Hash of the `manifest.toml` that was used.
+        versions: Versions of the packages that did the conversion.
+        inputs: The files that were fetched.
+        files: The files in the directory, without `manifest.json` itself.
+        self_test: The results of the self-test, by name and unit.
     """
 
     source: SourceName
@@ -109,15 +108,15 @@ class BuiltManifest(_Strict):
 
 
 def load_manifest(path: Path = MANIFEST_PATH) -> Manifest:
-    """Read and check a `manifest.toml`.
+    """Read and validate a `manifest.toml`.
 
     Raises:
-        ModelBuildError: it is not TOML, or breaks the schema; the message names each key.
+        ModelBuildError: It is not TOML, or violates the schema. The message names each key.
     """
     try:
         return Manifest.model_validate(tomllib.loads(path.read_text("utf-8")))
     except tomllib.TOMLDecodeError as error:
-        raise ModelBuildError(f"{path}: not TOML: {error}") from error
+        raise ModelBuildError(f"{path}: not valid TOML: {error}") from error
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(str(key) for key in item['loc']) or 'manifest'}: {item['msg']}"
@@ -127,16 +126,16 @@ def load_manifest(path: Path = MANIFEST_PATH) -> Manifest:
 
 
 def manifest_sha256(path: Path = MANIFEST_PATH) -> str:
-    """The sha256 of a `manifest.toml`, in hexadecimal; it identifies a build."""
+    """Return the sha256 of a `manifest.toml`, in hexadecimal. It identifies a build."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def default_model_dir(source: SourceName = "packages") -> Path:
-    """Where `python -m kokoro_model` builds by default.
+    """Return the directory where `python -m kokoro_model` builds by default.
 
-    It is under ``$FIRST_SENTENCE_CACHE``, else ``$XDG_CACHE_HOME/first-sentence``, else
-    ``~/.cache/first-sentence``, and named after the manifest's hash: a changed manifest is
-    another build. The directory need not exist.
+    It is in ``$FIRST_SENTENCE_CACHE``, otherwise in ``$XDG_CACHE_HOME/first-sentence``, otherwise
+    in ``~/.cache/first-sentence``. Its name contains the manifest's hash, so that a changed
+    manifest gives another build. The directory need not exist.
     """
     if explicit := os.environ.get("FIRST_SENTENCE_CACHE"):
         cache = Path(explicit)

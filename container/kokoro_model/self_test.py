@@ -1,7 +1,8 @@
-"""Does a built model speak? One sentence, and five properties in which speech differs from noise.
+"""Self-test of a built model: it speaks one sentence, whose audio must look like speech.
 
-The bounds are wide around what `VOICE` measures (in brackets); silence, hum, noise, even noise with
-the loudness of speech, and an utterance cut short each fall outside at least one.
+Five properties distinguish speech from other sounds. Their bounds are wide around the values of
+`VOICE` (in brackets). Silence, hum, noise, even noise with the loudness of speech, and an utterance
+cut short are each outside at least one bound.
 """
 
 from dataclasses import asdict, dataclass
@@ -17,18 +18,18 @@ from kokoro_model.errors import ModelBuildError
 
 SAMPLE_RATE_HZ = 24_000
 VOICE = "af_heart"
-# "The quick brown fox jumps over the lazy dog.", in the phonemes Kokoro is trained on (misaki's).
+# "The quick brown fox jumps over the lazy dog." in misaki's phonemes, on which Kokoro is trained.
 PHONEMES = "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˈOvəɹ ðə lˈAzi dˈɔɡ."
 
 MIN_SPLIT_SNR_DB = 60.0
 
-_LEVEL_FRAME = 600  # samples, 25 ms: shorter than a syllable, longer than a pitch period
-_SPECTRUM_FRAME = 1024  # samples, 43 ms
-_BAND_BINS = 4  # of 24000 / 1024 Hz each: 94 Hz
-_ACTIVE_RANGE_DB = 30.0  # frames this far below the loudest count as pauses
+_LEVEL_FRAME = 600  # Samples, 25 ms: shorter than a syllable, longer than a pitch period.
+_SPECTRUM_FRAME = 1024  # Samples, 43 ms.
+_BAND_BINS = 4  # Bins of 24000 / 1024 Hz each: 94 Hz.
+_ACTIVE_RANGE_DB = 30.0  # Frames that are this far below the loudest count as pauses.
 
 
-# ONNX Runtime's exceptions have no common base; ValueError is for inputs it does not know.
+# ONNX Runtime's exceptions have no common base class. Unknown inputs give a ValueError.
 _ORT_ERRORS = (
     ort_errors.Fail,
     ort_errors.InvalidArgument,
@@ -42,17 +43,17 @@ _ORT_ERRORS = (
 
 @dataclass(frozen=True)
 class SpeechMeasures:
-    """What `measure` finds in one utterance.
+    """The measurements of one utterance.
 
     Attributes:
-        duration_s: its length.
-        peak: the largest sample, absolute, 1.0 is full scale.
-        level_range_db: between the 10th and 90th percentile of the levels of its 25 ms frames,
-            pauses left out. Syllables come and go; noise and hum stay.
-        spectral_flatness: geometric over arithmetic mean of its mean power spectrum: 1.0 for
-            white noise, near 0 for a tone.
-        strongest_band_share: of the energy, in the strongest 94 Hz of the spectrum. A voice spreads
-            over harmonics and formants; a hum does not.
+        duration_s: Its length.
+        peak: The largest absolute sample; 1.0 is full scale.
+        level_range_db: The range from the 10th to the 90th percentile of the levels of its 25 ms
+            frames, pauses left out. It is large for syllables, small for noise and hum.
+        spectral_flatness: Geometric divided by arithmetic mean of its average power spectrum: 1.0
+            for white noise, near 0 for a tone.
+        strongest_band_share: The share of the energy in the strongest 94 Hz of the spectrum. The
+            energy of a voice is spread over harmonics and formants; that of a hum is not.
     """
 
     duration_s: float
@@ -75,16 +76,16 @@ def self_test(graph: Path, voice: Path, vocabulary: dict[str, int]) -> SpeechMea
     """Speak `PHONEMES` with the ONNX model at `graph` and the style vectors in `voice`.
 
     Raises:
-        ModelBuildError: the graph does not run, or what it says is not like speech.
+        ModelBuildError: The graph does not run, or its audio is not like speech.
     """
     return check_speech(synthesize(graph, voice, vocabulary))
 
 
 def synthesize(graph: Path, voice: Path, vocabulary: dict[str, int]) -> NDArray[np.float32]:
-    """`PHONEMES` as mono audio at `SAMPLE_RATE_HZ`, shape (samples,).
+    """Return `PHONEMES` as mono audio at `SAMPLE_RATE_HZ`, shape (samples,).
 
     Raises:
-        ModelBuildError: a phoneme is not in the vocabulary, or the graph does not run.
+        ModelBuildError: A phoneme is not in the vocabulary, or the graph does not run.
     """
     (audio,) = _run(graph, model_inputs(PHONEMES, voice, vocabulary)).values()
     return audio.ravel()
@@ -93,20 +94,21 @@ def synthesize(graph: Path, voice: Path, vocabulary: dict[str, int]) -> NDArray[
 def compare_split(
     graph: Path, split_files: dict[str, Path], voice: Path, vocabulary: dict[str, int]
 ) -> dict[str, float]:
-    """How close the subgraphs of a split graph come to the whole one, on `PHONEMES`.
+    """Measure how close the subgraphs come to the whole graph, on `PHONEMES`.
 
     Args:
-        graph: the whole graph.
-        split_files: `prosody`, `generator_exact` and `generator`, for any device and the CPU
-            (`_cpu`).
-        voice: see `self_test`.
-        vocabulary: likewise.
+        graph: The whole graph.
+        split_files: `prosody`, `generator_exact` and `generator`, and the same for CPUs with the
+            suffix `_cpu`.
+        voice: See `self_test`.
+        vocabulary: See `self_test`.
 
     Returns:
-        `split_snr_db` and `split_cpu_snr_db`: signal to noise, with the worse of two generators.
+        `split_snr_db` and `split_cpu_snr_db`: the signal to noise ratio of the worse of the two
+        generators.
 
     Raises:
-        ModelBuildError: a subgraph does not run, or one is less than `MIN_SPLIT_SNR_DB`.
+        ModelBuildError: A subgraph does not run, or a ratio is below `MIN_SPLIT_SNR_DB`.
     """
     whole = synthesize(graph, voice, vocabulary)
     found = {}
@@ -118,28 +120,28 @@ def compare_split(
         statistics = {key: exact[key] for key in ("mean", "variance")}
         windowed = _run(split_files[f"generator{device}"], inputs | statistics)
         snr_db = min(_snr_db(whole, outputs["audio"].ravel()) for outputs in (exact, windowed))
-        # Written so that NaN fails.
+        # The condition is negated so that NaN fails, too.
         if not snr_db >= MIN_SPLIT_SNR_DB:
             raise ModelBuildError(
-                f"self-test: {name} differ from the whole graph: {snr_db:.1f} dB "
-                f"signal to noise, at least {MIN_SPLIT_SNR_DB:g} dB expected"
+                f"self-test: {name} differ from the whole graph: {snr_db:.1f} dB signal to noise, "
+                f"expected at least {MIN_SPLIT_SNR_DB:g} dB"
             )
         found[f"split{device}_snr_db"] = round(snr_db, 1)
     return found
 
 
 def model_inputs(phonemes: str, voice: Path, vocabulary: dict[str, int]) -> dict[str, NDArray[Any]]:
-    """What the whole graph takes, and prosody, to say `phonemes` with the style vectors in `voice`.
+    """Return the inputs of the whole graph, or of prosody, for `phonemes` in the style of `voice`.
 
     Raises:
-        ModelBuildError: a phoneme is not in the vocabulary.
+        ModelBuildError: A phoneme is not in the vocabulary.
     """
     if missing := sorted(set(phonemes) - vocabulary.keys()):
         raise ModelBuildError(f"self-test: not in the vocabulary: {' '.join(missing)}")
     tokens = [vocabulary[phoneme] for phoneme in phonemes]
     styles = np.fromfile(voice, "<f4").reshape(510, 1, 256)
     return {
-        # Kokoro expects a 0 at both ends, and the style for this many phonemes.
+        # Kokoro expects a 0 at both ends, and the style for this number of phonemes.
         "tokens": np.array([[0, *tokens, 0]], np.int64),
         "style": styles[len(tokens) - 1],
         "speed": np.ones(1, np.float32),
@@ -147,7 +149,7 @@ def model_inputs(phonemes: str, voice: Path, vocabulary: dict[str, int]) -> dict
 
 
 def _run(graph: Path, inputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.float32]]:
-    """The outputs of the model at `graph` by name."""
+    """Return the outputs of the model at `graph`, by name."""
     try:
         session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
         names = [output.name for output in session.get_outputs()]
@@ -165,15 +167,15 @@ def _snr_db(expected: NDArray[np.float32], found: NDArray[np.float32]) -> float:
 
 
 def check_speech(audio: NDArray[np.float32]) -> SpeechMeasures:
-    """Hold `audio`, shape (samples,) at `SAMPLE_RATE_HZ`, to the bounds of this module.
+    """Compare `audio`, shape (samples,) at `SAMPLE_RATE_HZ`, with the bounds of this module.
 
     Raises:
-        ModelBuildError: a property is out of its bounds; it is named with value and bounds.
+        ModelBuildError: A property is out of bounds. The message gives its value and the bounds.
     """
     measures = measure(audio)
     for name, value in asdict(measures).items():
         low, high = _BOUNDS[name]
-        # Written so that NaN fails.
+        # The condition is negated so that NaN fails, too.
         if not low <= value <= high:
             raise ModelBuildError(
                 f"self-test: the model's audio is not like speech: {name} is {value:.3g}, "
@@ -185,8 +187,8 @@ def check_speech(audio: NDArray[np.float32]) -> SpeechMeasures:
 def measure(audio: NDArray[np.float32]) -> SpeechMeasures:
     """Measure `audio`, shape (samples,) at `SAMPLE_RATE_HZ`.
 
-    Properties that silence, or audio of less than a frame, does not have are NaN; so is
-    everything but the duration if a sample is not finite.
+    A property that is undefined, for silence or for audio shorter than a frame, is NaN. If a sample
+    is not finite, everything but the duration is NaN.
     """
     duration_s = len(audio) / SAMPLE_RATE_HZ
     peak = float(np.abs(audio).max(initial=0.0))
@@ -201,7 +203,7 @@ def measure(audio: NDArray[np.float32]) -> SpeechMeasures:
 
     frames = np.lib.stride_tricks.sliding_window_view(audio, _SPECTRUM_FRAME)
     windowed = frames[:: _SPECTRUM_FRAME // 2] * np.hanning(_SPECTRUM_FRAME)
-    # Without the constant part, which is nothing one hears.
+    # Without the constant component, which is inaudible.
     spectrum = np.square(np.abs(np.fft.rfft(windowed, axis=1))).mean(axis=0)[1:]
     flatness = np.exp(np.log(np.maximum(spectrum, 1e-30)).mean()) / spectrum.mean()
     bands = spectrum.reshape(-1, _BAND_BINS).sum(axis=1)

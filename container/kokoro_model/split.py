@@ -1,17 +1,18 @@
 """Cut Kokoro's graph into prosody and generator, and write the generator for windows.
 
-*Prosody* (text encoder, durations, pitch, decoder) needs the whole sentence and is about a fifth
-of the work on a CPU. The *generator* (iSTFTNet, https://arxiv.org/abs/2203.02395) is local, but
-for its 44 adaptive instance norms, whose mean and variance are those of the whole sentence. It is
-written twice: `generator` takes them as inputs and therefore decodes any window of frames,
-`generator_exact` computes them from its input and hands them out.
+*Prosody* (text encoder, durations, pitch, decoder) needs the whole sentence and is about a fifth of
+the work on a CPU. The *generator* (iSTFTNet, https://arxiv.org/abs/2203.02395) is local, except for
+its 44 adaptive instance norms, which use the mean and variance of the whole sentence. It is written
+twice. `generator` takes these statistics as inputs, so it can decode any window of frames.
+`generator_exact` computes them from its input and returns them.
 
-Cuts and norms are found by structure: an export of the same model with other names works.
+Cuts and norms are found by the graph's structure. Another export of the same model, with other
+names, works as well.
 
-Behind each norm stand a Snake activation (https://arxiv.org/abs/2006.08195), ``x + sin²(ax) / a``
-with a constant `a` for each channel, and a convolution. With `a` in the norm's gain and bias the
-activation is ``(y + sin²(y)) / a``, and the division goes into the convolution's weights: five
-element-wise operations instead of fourteen.
+Each norm is followed by a Snake activation (https://arxiv.org/abs/2006.08195), ``x + sin²(ax) / a``
+with a constant `a` for each channel, and by a convolution. If `a` is included in the norm's gain
+and bias, the activation is ``(y + sin²(y)) / a``, and the division can be included in the
+convolution's weights. This leaves five element-wise operations of fourteen.
 """
 
 from collections.abc import Sequence
@@ -33,19 +34,20 @@ _STYLE_SIZE = 256
 
 @dataclass(frozen=True)
 class SplitModel:
-    """Three models that together are one.
+    """The three models that replace the whole one.
 
-    A frame is 25 ms, 600 samples. B is a batch, L tokens, T frames, N channels of all norms (9216
-    in Kokoro-82M) and S channels with statistics (8448: three blocks share a norm's input).
+    A frame is 25 ms, 600 samples. B is the size of a batch, L the number of tokens, T of frames, N
+    of the channels of all norms (9216 in Kokoro-82M) and S of the channels with statistics (8448,
+    because three blocks share a norm's input).
 
     Attributes:
-        prosody: `tokens` int64 (1, L), `style` (1, 256), `speed` (1,) to `features` (1, 512, 2T),
-            `harmonics` (1, 22, 120T + 1), `token_frames` int64 (L,), the predicted `energy` (2T,),
-            the logarithm of a magnitude, and the style's share in the norms, `gain` and `bias`
-            (1, N, 1).
-        generator: `features`, `harmonics`, `gain`, `bias`, `mean` and `variance` (B, S, 1) to
+        prosody: From `tokens` int64 (1, L), `style` (1, 256) and `speed` (1,) to `features`
+            (1, 512, 2T), `harmonics` (1, 22, 120T + 1), `token_frames` int64 (L,), the predicted
+            `energy` (2T,), which is the logarithm of a magnitude, and the norms' `gain` and `bias`
+            (1, N, 1), which the style determines.
+        generator: From `features`, `harmonics`, `gain`, `bias`, `mean` and `variance` (B, S, 1) to
             `audio` (B, 600T).
-        generator_exact: the same without `mean` and `variance` as inputs: they are outputs.
+        generator_exact: The same, but `mean` and `variance` are outputs instead of inputs.
     """
 
     prosody: onnx.ModelProto
@@ -55,7 +57,7 @@ class SplitModel:
 
 @dataclass(frozen=True)
 class _Branch:
-    """Gain and bias on a normalised input, the activation and the convolution behind it."""
+    """Gain and bias of a normalised input, and the activation and convolution that follow."""
 
     index: int
     gain: str
@@ -68,7 +70,7 @@ class _Branch:
 
 @dataclass(frozen=True)
 class _Norm:
-    """One instance norm; the blocks that normalise the same input share it."""
+    """One instance norm. Blocks that normalise the same input share it."""
 
     index: int
     source: str
@@ -79,10 +81,10 @@ class _Norm:
 def split(model: onnx.ModelProto) -> SplitModel:
     """Split the float32 graph of Kokoro-82M with the inputs `tokens`, `style` and `speed`.
 
-    The result depends on nothing but `model`.
+    The result depends only on `model`.
 
     Raises:
-        ModelBuildError: the graph is not built as Kokoro's is; the place is named.
+        ModelBuildError: The structure is not that of Kokoro's graph. The message names the place.
     """
     try:
         cut = _Cut(model)
@@ -92,7 +94,7 @@ def split(model: onnx.ModelProto) -> SplitModel:
 
 
 class _Cut:
-    """Where to cut, and the three models that are cut out there."""
+    """Finds where to cut, and writes the three models."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
         self._model = model
@@ -110,7 +112,7 @@ class _Cut:
             raise ModelBuildError("the generator's instance norms are missing or differ in epsilon")
 
     def prosody(self) -> onnx.ModelProto:
-        """See `SplitModel`."""
+        """Write prosody, see `SplitModel`."""
         (rounded,) = (node for node in self._graph.nodes if node.op_type == "Round")
         durations = self._graph.consumer(rounded.output[0], "Clip").output[0]
         energy = _energy(self._graph, self._features, self._harmonics)
@@ -146,7 +148,7 @@ class _Cut:
         )
 
     def generator(self, *, exact: bool) -> onnx.ModelProto:
-        """See `SplitModel`."""
+        """Write a generator, see `SplitModel`."""
         writer = ModelWriter(self._model)
         writer.constant("epsilon", self._norms[0].epsilon)
         writer.constant("time_axis", [2], np.int64)
@@ -176,7 +178,7 @@ class _Cut:
         return writer.model(inputs, outputs)
 
     def _find_norm(self, reduce_mean: onnx.NodeProto) -> None:
-        """Note the norm that begins with `reduce_mean`; the one of its variance is no beginning."""
+        """Record the norm that begins with `reduce_mean`, unless that computes its variance."""
         graph = self._graph
         mean = reduce_mean.output[0]
         if graph.consumers(mean, "Sub", "Add")[0].op_type == "Add":
@@ -206,7 +208,7 @@ class _Cut:
         divide = graph.consumer(square, "Mul")
         reciprocal = graph.constant(other_input(divide, square)).ravel()
         activated = graph.consumer(divide.output[0], "Add").output[0]
-        # 1 / (a + 1e-9) in some exports, and `a` is small in a few channels.
+        # In some exports it is 1 / (a + 1e-9), and `a` is small in a few channels.
         if not np.allclose(reciprocal * slope, 1.0, atol=1e-3):
             raise ModelBuildError(f"{activated!r}: not a Snake activation")
         return _Branch(
@@ -219,7 +221,7 @@ class _Cut:
         )
 
     def _write_body(self, writer: ModelWriter, *, exact: bool) -> None:
-        """Everything from the two cuts to the input of the inverse STFT."""
+        """Write everything from the two cuts to the input of the inverse STFT."""
         renamed = {self._features: "features", self._harmonics: "harmonics"}
         inputs = {*renamed, *(branch.activated for branch in self._branches)}
         wanted = [self._inverse_stft.output[0], *(norm.source for norm in self._norms)]
@@ -235,10 +237,10 @@ class _Cut:
                 _write_norm(writer, norm, exact=exact)
 
     def _write_audio(self, writer: ModelWriter) -> None:
-        """Overlap and trim, as in the original: half a frame of the STFT goes at either end.
+        """Write overlap and trimming as in the original: half an STFT frame is cut off either end.
 
-        Of the first ten samples that are left the original takes the window's sum out, in the
-        silence before the speech; that is left out here.
+        The original also divides the window's sum out of the first ten remaining samples. They are
+        in the silence before the speech, so this is left out.
         """
         attributes = attributes_of(self._inverse_stft)
         (size,), (hop,) = attributes["kernel_shape"], attributes["strides"]
@@ -269,7 +271,7 @@ class _Cut:
 
 
 def _features(graph: Graph) -> str:
-    """The decoder's output, which the generator's first upsampling reads through a leaky ReLU."""
+    """Return the decoder's output, which the first upsampling reads through a leaky ReLU."""
     for node in graph.nodes:
         if node.op_type == "ConvTranspose" and _in_channels(graph, node) == FEATURE_CHANNELS:
             return str(graph.producer(node.input[0], "LeakyRelu").input[0])
@@ -277,13 +279,13 @@ def _features(graph: Graph) -> str:
 
 
 def _in_channels(graph: Graph, node: onnx.NodeProto) -> int:
-    # A depthwise one, as the decoder has, is no upsampling of the generator.
+    # The decoder has a depthwise one, which is not an upsampling of the generator.
     groups = attributes_of(node).get("group", 1)
     return graph.constant(node.input[1]).shape[0] if groups == 1 else 0
 
 
 def _harmonics(graph: Graph) -> str:
-    """Magnitude and phase of the harmonic source: the first Concat behind the STFT."""
+    """Return magnitude and phase of the harmonic source: the first Concat after the STFT."""
     for stft in graph.nodes:
         if stft.op_type == "STFT":
             behind = graph.reached_from([stft.output[0]])
@@ -294,7 +296,7 @@ def _harmonics(graph: Graph) -> str:
 
 
 def _energy(graph: Graph, features: str, harmonics: str) -> str:
-    """Of the two curves, pitch and energy, the one that the harmonic source does not need."""
+    """Return, of the curves of pitch and energy, the one that the harmonic source does not need."""
     curves = [
         node.output[0]
         for node in graph.needed_for([features, harmonics], ())
@@ -310,7 +312,7 @@ def _energy(graph: Graph, features: str, harmonics: str) -> str:
 
 
 def _inverse_stft(graph: Graph) -> onnx.NodeProto:
-    """The last ConvTranspose, whose filters are the window times sines and cosines."""
+    """Return the last ConvTranspose. Its filters are the window times sines and cosines."""
     last: onnx.NodeProto = [node for node in graph.nodes if node.op_type == "ConvTranspose"][-1]
     if graph.constant(last.input[1]).shape[:2] != (HARMONIC_CHANNELS, 1):
         raise ModelBuildError(f"{last.output[0]!r}: not an inverse STFT")
@@ -318,7 +320,7 @@ def _inverse_stft(graph: Graph) -> onnx.NodeProto:
 
 
 def _write_norm(writer: ModelWriter, norm: _Norm, *, exact: bool) -> None:
-    """The norm of `norm.source`, and the activation of each of its branches."""
+    """Write the norm of `norm.source`, and the activation of each of its branches."""
     x, n = norm.source, norm.index
     if exact:
         writer.add("ReduceMean", [x, "time_axis"], [f"mean_{n}"], keepdims=1)
@@ -331,7 +333,7 @@ def _write_norm(writer: ModelWriter, norm: _Norm, *, exact: bool) -> None:
         k = branch.index
         writer.add("Div", [f"gain_{k}", f"deviation_{n}"], [f"scale_{k}"])
         if exact:
-            # The centred input is there; taking the mean out of it twice would cost precision.
+            # Use the centred input. Subtracting the mean from the product would cost precision.
             writer.add("Mul", [f"centred_{n}", f"scale_{k}"], [f"scaled_{k}"])
             writer.add("Add", [f"scaled_{k}", f"bias_{k}"], [f"normed_{k}"])
         else:

@@ -22,7 +22,7 @@ def engine(model_dir: Path) -> Engine:
 
 
 def test_the_table_is_what_a_calibration_gives(model_dir: Path, engine: Engine) -> None:
-    """A table of other texts, voices, norms or features than those of this code predicts badly."""
+    """A table made with other texts, voices, norms or features would predict badly."""
     table = NormStatisticsTable.load(TABLE_PATH, engine.model_sha256)
     said = table.provenance
     voices = Voices.in_directory(model_dir, VOICE)

@@ -63,7 +63,7 @@ class Server:
         return httpx.post(f"http://{self.address}/invocations", json=body, timeout=120)
 
     async def wait_until_ready(self) -> list[int]:
-        """Poll `/ping` until it is 200; every status seen."""
+        """Poll `/ping` until it is 200. Return every status that was seen."""
         seen: list[int] = []
         while 200 not in seen:
             assert self.process.poll() is None, self.log.read_text()
@@ -74,7 +74,7 @@ class Server:
 
 @contextmanager
 def running(model_dir: Path, log: Path, **settings: str) -> Iterator[Server]:
-    """A server that is stopped as the platform stops it: with SIGTERM, and it must end well."""
+    """A server that is stopped with SIGTERM, as on SageMaker, and must exit cleanly."""
     env = os.environ | {"KOKORO_MODEL_DIR": str(model_dir)} | PATIENT | settings
     with (
         log.open("w") as stderr,
@@ -171,7 +171,7 @@ def test_batch_pcm_and_speed(server: Server) -> None:
 
 
 async def test_pipelined_requests_are_answered_in_order_and_heard(server: Server) -> None:
-    """Guards the protocol's core: many in flight on one session, each framed by start and end."""
+    """Guards the protocol's core: many requests in flight, each framed by start and end."""
     opened = server.get("/stats").json()["streams_opened"]
     async with session(server) as websocket:
         for number, sentence in enumerate(SENTENCES):
@@ -195,7 +195,7 @@ async def test_pipelined_requests_are_answered_in_order_and_heard(server: Server
 
 
 async def test_words_are_heard_at_their_times(server: Server) -> None:
-    """Guards against captions that run ahead, and count from the wrong zero in a second sentence.
+    """Guards against early word times, and times with a wrong origin in a second sentence.
 
     What is cut out at a phrase's times, and 0.03 s around it, must be the phrase; 0.15 s earlier or
     later, whisper hears something else.
@@ -225,7 +225,7 @@ async def test_words_are_heard_at_their_times(server: Server) -> None:
 
 
 async def test_a_long_request_is_heard_from_its_first_sentence_on(server: Server) -> None:
-    """Guards against making all of a text before the first byte, and against a `/ping` that waits.
+    """Guards against synthesizing a whole text before the first byte, and a blocked `/ping`.
 
     The ping is answered after the first audio and before the request is complete.
     """
@@ -273,7 +273,7 @@ async def test_cancel_before_the_first_audio_leaves_only_cancelled(server: Serve
 
 
 def begun(text: str, voice: Voice, granularity: Granularity) -> Utterance:
-    """An utterance whose turn it is."""
+    """An utterance that has begun."""
     request = SpeechRequest("", text, voice, granularity=granularity)
     utterance = Utterance(request, Listener(), 0.0)
     utterance.begin(0.0)
@@ -283,7 +283,7 @@ def begun(text: str, voice: Voice, granularity: Granularity) -> Utterance:
 async def test_cancelling_stops_the_engine_itself(
     model_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against an interrupted speaker whose next words wait for the old ones to be made."""
+    """Guards against a new utterance that waits for the synthesis of a cancelled one."""
     began, cancelled = threading.Event(), threading.Event()
 
     class WatchedEngine(Engine):
@@ -311,7 +311,7 @@ async def test_cancelling_stops_the_engine_itself(
 
 
 async def test_who_is_spoken_in_windows_and_who_in_sentences(model_dir: Path) -> None:
-    """Guards against a granularity without effect, and against windows of voices that fail them."""
+    """Guards against a granularity without effect, and windows of voices that fail the gate."""
     speech = Speech(Synthesizer(model_dir, threads=2), EngineQueue(Scheduler()))
     voices = Voices(["af_heart", "af_jessica"], "af_heart")
     usual = (await speech.warm_up(voices.default, "window")).tally
@@ -336,7 +336,7 @@ async def test_who_is_spoken_in_windows_and_who_in_sentences(model_dir: Path) ->
 
 
 async def test_a_fresh_server_knows_what_speech_costs(model_dir: Path, tmp_path: Path) -> None:
-    """Guards against letting in everybody who calls before a first utterance has ended."""
+    """Guards against admitting every caller before the first utterance has ended."""
     with running(model_dir, tmp_path / "log", KOKORO_ADMISSION_HEADROOM="1000") as server:
         await server.wait_until_ready()
         async with session(server) as first, session(server) as second:
@@ -424,7 +424,7 @@ def test_other_languages_speak(server: Server) -> None:
 
 
 async def test_two_clients_progress_at_once(server: Server) -> None:
-    """Guards against one long request that makes everybody else wait for all of it.
+    """Guards against one long request that delays all others until its end.
 
     The long request's peer does not read meanwhile, which must hold up nobody either.
     """
@@ -440,7 +440,7 @@ async def test_two_clients_progress_at_once(server: Server) -> None:
 
 
 async def test_too_big_a_message_ends_its_own_session_only(server: Server) -> None:
-    """Guards against a frame over all limits that is kept in memory or hurts other sessions."""
+    """Guards against a huge frame that is kept in memory or affects other sessions."""
     failed = server.get("/stats").json()["failed"]
     async with session(server) as hostile, session(server) as other:
         await speak(other, text=SENTENCES[0])
@@ -484,7 +484,7 @@ async def test_vanished_clients_leave_nothing_behind(server: Server) -> None:
 async def test_sigterm_in_mid_speech_lets_it_finish_and_exits_with_0(
     model_dir: Path, tmp_path: Path
 ) -> None:
-    """Guards against cut sentences when the platform takes an instance away.
+    """Guards against cut sentences when SageMaker removes an instance.
 
     Also that `/ping` is 503 until the model has spoken once.
     """
@@ -530,7 +530,7 @@ def test_a_damaged_model_is_one_clear_error(model_dir: Path, tmp_path: Path) -> 
 
 
 async def test_every_utterance_is_a_line_of_metrics(model_dir: Path, tmp_path: Path) -> None:
-    """Guards against alarms without data, and against a time that is not the first audio's."""
+    """Guards against alarms without data, and against a wrong time of the first audio."""
     with running(
         model_dir,
         tmp_path / "log",

@@ -10,7 +10,7 @@ CHANNELS = 12
 
 
 def test_every_language_has_its_texts() -> None:
-    """A voice that is calibrated with another language's sounds predicts its own badly."""
+    """A voice calibrated with the sounds of another language is predicted badly."""
     for language in set(LANGUAGES.values()):
         texts = texts_for(language)
         assert len(set(texts)) == len(texts) >= 40, language
@@ -20,7 +20,7 @@ def test_every_language_has_its_texts() -> None:
 
 
 def samples(random: np.random.Generator) -> list[Sample]:
-    """Four voices, twelve sentences: statistics that depend on style, length and content."""
+    """Four voices with twelve sentences, whose statistics depend on style, length and content."""
     styles = random.normal(0, 1, (4, 128)).astype(np.float32)
     of_content = random.normal(0, 0.3, (100, CHANNELS))
     of_style = random.normal(0, 0.1, (128, 2 * CHANNELS))
@@ -48,12 +48,12 @@ def samples(random: np.random.Generator) -> list[Sample]:
 
 
 def random_mixture(size: int) -> np.ndarray:
-    """Three directions in which the content varies; features are far from independent."""
+    """Content that varies in three directions only, so that features are not independent."""
     return np.random.default_rng(2).normal(0, 1, (3, size))
 
 
 def test_the_fit_finds_what_statistics_depend_on() -> None:
-    """A variable in the wrong place, or a wrong prior, predicts sentences it has not seen badly."""
+    """With a misplaced variable or a wrong prior, unseen sentences are predicted badly."""
     made = samples(np.random.default_rng(1))
     errors = cross_validate(made)
     deviations = [np.sqrt(sample.variance) for sample in made]

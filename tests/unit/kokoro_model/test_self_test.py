@@ -50,7 +50,7 @@ def noise() -> NDArray[np.float64]:
 
 
 def test_the_real_model_passes(spoken: NDArray[np.float32], model_dir: Path) -> None:
-    """Bounds so tight that another processor's rounding fails the build are useless."""
+    """Bounds must not be so tight that another processor's rounding fails the build."""
     measures = asdict(check_speech(spoken))
     built = BuiltManifest.model_validate_json((model_dir / "manifest.json").read_text())
     for name, value in measures.items():
@@ -58,7 +58,7 @@ def test_the_real_model_passes(spoken: NDArray[np.float32], model_dir: Path) -> 
 
 
 def test_the_real_model_says_the_sentence(spoken: NDArray[np.float32]) -> None:
-    """Weights dequantised a little wrong give fluent speech with other words."""
+    """Slightly wrong weights give fluent speech with other words."""
     heard = transcribe(spoken, SAMPLE_RATE_HZ)
     assert word_error_rate("The quick brown fox jumps over the lazy dog.", heard) == 0.0
 
@@ -87,13 +87,13 @@ def test_the_real_model_says_the_sentence(spoken: NDArray[np.float32]) -> None:
     ],
 )
 def test_what_is_not_speech_is_rejected(audio: NDArray[np.float64], fails: str) -> None:
-    """Each is what a broken graph may give: it has the right length, and no words."""
+    """A broken graph may give such audio: of the right length, but without words."""
     with pytest.raises(ModelBuildError, match=rf"not like speech: {fails} is"):
         check_speech(audio.astype(np.float32))
 
 
 def test_noise_as_loud_as_the_speech_is_rejected(spoken: NDArray[np.float32]) -> None:
-    """Right durations and energies with a broken generator: the loudness alone looks perfect."""
+    """A broken generator may give noise with exactly the loudness of speech."""
     whole = len(spoken) // 600 * 600
     loudness = np.sqrt(np.square(spoken[:whole]).reshape(-1, 600).mean(axis=1)).repeat(600)
     hiss = np.random.default_rng(2).normal(0, 1, whole) * loudness
@@ -109,7 +109,7 @@ def test_truncated_speech_is_rejected(spoken: NDArray[np.float32]) -> None:
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_sample_that_is_not_finite_is_rejected(spoken: NDArray[np.float32], bad: float) -> None:
-    """Comparisons with NaN are false: written the wrong way round, every bound would pass."""
+    """Comparisons with NaN are false, so every bound would pass if they were inverted."""
     broken = spoken.copy()
     broken[1000] = bad
     with pytest.raises(ModelBuildError, match="not like speech"):
@@ -117,18 +117,18 @@ def test_a_sample_that_is_not_finite_is_rejected(spoken: NDArray[np.float32], ba
 
 
 def test_clipping_is_rejected(spoken: NDArray[np.float32]) -> None:
-    """A weight scaled wrongly makes it loud; as 16 bit samples that is distortion."""
+    """A wrongly scaled weight gives loud audio, which is distorted as 16-bit samples."""
     with pytest.raises(ModelBuildError, match="peak"):
         check_speech(spoken * 4)
 
 
 def test_measures_are_finite_for_speech(spoken: NDArray[np.float32]) -> None:
-    """They go into manifest.json, where NaN is not JSON."""
+    """The measures are stored in manifest.json, and JSON has no NaN."""
     assert np.isfinite(list(asdict(measure(spoken)).values())).all()
 
 
 def test_a_graph_that_does_not_run_is_a_clear_error(model_dir: Path, tmp_path: Path) -> None:
-    """ONNX Runtime's own exceptions have no common base and would end in a traceback."""
+    """ONNX Runtime's exceptions have no common base class and would give a traceback."""
     graph = tmp_path / GRAPH
     graph.write_bytes(b"not a graph")
     voice = model_dir / "voices" / f"{VOICE}.bin"

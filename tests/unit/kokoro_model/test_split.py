@@ -20,7 +20,7 @@ Tensors = dict[str, NDArray[np.float32]]
 
 
 class Subgraphs:
-    """The subgraphs, run by name."""
+    """The subgraphs, which can be run by name."""
 
     def __init__(self, model_dir: Path) -> None:
         for key, name in build.SPLIT_FILES.items():
@@ -40,7 +40,7 @@ def subgraphs(model_dir: Path) -> Subgraphs:
 
 @pytest.fixture(scope="module")
 def sentence(subgraphs: Subgraphs, model_dir: Path) -> Tensors:
-    """Everything that the generators take and give for one sentence."""
+    """All inputs and outputs of the generators for one sentence."""
     voice = model_dir / "voices" / f"{self_test.VOICE}.bin"
     vocabulary = json.loads((model_dir / "vocab.json").read_text("utf-8"))
     prosody = subgraphs.prosody(self_test.model_inputs(self_test.PHONEMES, voice, vocabulary))
@@ -55,7 +55,7 @@ def window(sentence: Tensors, start: int, end: int) -> Tensors:
 
 
 def test_the_parts_equal_the_whole(model_dir: Path) -> None:
-    """A norm or an activation rewritten a little wrong still speaks, with another voice."""
+    """With a slightly wrong norm or activation the model still speaks, in another voice."""
     built = build.BuiltManifest.model_validate_json((model_dir / "manifest.json").read_text())
     # Measured against the whole graph when the model was built, which fails below 60.
     assert built.self_test["split_snr_db"] >= 100
@@ -63,7 +63,7 @@ def test_the_parts_equal_the_whole(model_dir: Path) -> None:
 
 
 def test_the_energy_is_that_of_the_audio(sentence: Tensors) -> None:
-    """It says where the speech begins; pitch, which looks alike in the graph, does not."""
+    """Energy shows where speech begins. Pitch, which looks alike in the graph, does not."""
     levels = np.square(sentence["audio"].reshape(-1, 300)).mean(axis=1)
     heard = 10 * np.log10(levels + 1e-10)
     assert sentence["energy"].shape == heard.shape
@@ -71,7 +71,7 @@ def test_the_energy_is_that_of_the_audio(sentence: Tensors) -> None:
 
 
 def test_durations_add_up_to_the_audio(sentence: Tensors) -> None:
-    """Word times come from them."""
+    """Word times are calculated from the durations."""
     frames = sentence["features"].shape[2] // 2
     assert len(sentence["token_frames"]) == len(self_test.PHONEMES) + 2
     assert sentence["token_frames"].sum() == frames
@@ -83,7 +83,7 @@ def test_durations_add_up_to_the_audio(sentence: Tensors) -> None:
 def test_a_window_equals_its_part_of_the_sentence(
     subgraphs: Subgraphs, sentence: Tensors, context: int, least_db: float
 ) -> None:
-    """A receptive field larger than the context would be heard at every join."""
+    """A receptive field larger than the context would be audible at every join."""
     start, end = 40, 60
     decoded = subgraphs.generator(window(sentence, start - context, end + context))["audio"][0]
     inside = decoded[600 * context : -600 * context]
@@ -91,7 +91,7 @@ def test_a_window_equals_its_part_of_the_sentence(
 
 
 def test_items_of_a_batch_do_not_mix(subgraphs: Subgraphs, sentence: Tensors) -> None:
-    """Windows of several sessions in one call: each must have its own statistics and style."""
+    """In a batch of several sessions, each window must use its own statistics and style."""
     windows = [window(sentence, start, start + 24) for start in (20, 60)]
     windows[1] = windows[1] | {
         "gain": 0.9 * sentence["gain"],
@@ -111,7 +111,7 @@ def test_items_of_a_batch_do_not_mix(subgraphs: Subgraphs, sentence: Tensors) ->
 def test_the_generator_for_cpus_equals_the_other(
     subgraphs: Subgraphs, sentence: Tensors, start: int, end: int
 ) -> None:
-    """Its signals are filled up to whole tiles: what is filled up must not be heard at the ends."""
+    """Signals are padded to whole tiles. The padding must not be audible at the ends."""
     for name in ("generator", "generator_exact"):
         expected = getattr(subgraphs, name)(window(sentence, start, end))
         found = getattr(subgraphs, f"{name}_cpu")(window(sentence, start, end))
@@ -122,7 +122,7 @@ def test_the_generator_for_cpus_equals_the_other(
 
 
 def test_the_statistics_of_a_batch_do_not_mix(subgraphs: Subgraphs, sentence: Tensors) -> None:
-    """Means are taken over phases and time: one over sentences too would go unheard alone."""
+    """Means are over phases and time. A mean over sentences, too, shows only in a batch."""
     windows = [window(sentence, start, start + 24) for start in (20, 60)]
     names = ("features", "harmonics", "gain", "bias")
     batch = {name: np.concatenate([one[name] for one in windows]) for name in names}
@@ -134,7 +134,7 @@ def test_the_statistics_of_a_batch_do_not_mix(subgraphs: Subgraphs, sentence: Te
 
 
 def test_what_is_no_generator_is_not_rewritten_for_cpus(model_dir: Path) -> None:
-    """Weights are scaled for what Snake gives: behind anything else they would be wrong unheard."""
+    """Weights are scaled for Snake's output, so they would be wrong after anything else."""
 
     def generator() -> tuple[onnx.ModelProto, onnx.NodeProto]:
         model = onnx.load(model_dir / "generator.onnx")
@@ -148,7 +148,7 @@ def test_what_is_no_generator_is_not_rewritten_for_cpus(model_dir: Path) -> None
     another = model.graph.node.add()
     another.CopyFrom(convolution)
     another.input[0], another.output[0] = "normed_0", "another"
-    with pytest.raises(ModelBuildError, match="'normed_0': no Snake activation"):
+    with pytest.raises(ModelBuildError, match="'normed_0' is read by a convolution"):
         for_cpu(model)
     model, convolution = generator()
     next(item for item in convolution.attribute if item.name == "strides").ints[0] = 2
@@ -164,7 +164,7 @@ def test_another_model_is_refused(model_dir: Path) -> None:
 
 
 def test_names_do_not_matter(model_dir: Path) -> None:
-    """Another export of the same model has other names for nodes and tensors."""
+    """Another export of the same model uses other names for nodes and tensors."""
     model = onnx.load(model_dir / "kokoro-v1.0.fp32.onnx")
     expected = split(model)
     kept = {value.name for value in [*model.graph.input, *model.graph.output]} | {""}

@@ -15,7 +15,7 @@ from tests.utterances import new_utterance, playing_until, waiting_since
 
 
 def measured(real_time_factor: float, headroom: float = 1.0, chunk_s: float = 0.1) -> Admission:
-    """An admission that has seen speech of one second for each character, in chunks."""
+    """An admission that has measured speech with one second of audio per character, in chunks."""
     admission = Admission(headroom)
     utterance = new_utterance(chars=10.0)
     assert admission.accept(utterance)
@@ -36,7 +36,7 @@ def speak(utterance: Utterance, engine_s: float, *chunks_s: float, now_s: float 
 def accepted(
     admission: Admission, listener: Listener, chars: float, received_s: float = 0.0
 ) -> Utterance:
-    """An utterance that is let in."""
+    """An utterance that is admitted."""
     utterance = new_utterance(listener, chars, received_s)
     assert admission.accept(utterance)
     return utterance
@@ -45,12 +45,12 @@ def accepted(
 def refused(
     admission: Admission, listener: Listener, chars: float, received_s: float = 0.0
 ) -> bool:
-    """Whether an utterance is refused; it stays if it is let in."""
+    """Whether an utterance is refused. If it is admitted, it stays in flight."""
     return not admission.accept(new_utterance(listener, chars, received_s))
 
 
 def test_what_does_not_fit_is_refused_and_fits_when_others_have_ended() -> None:
-    """Guards against letting in more than the engine can do, and against room not given back."""
+    """Guards against admitting more than the engine can do, and against capacity not released."""
     admission = measured(real_time_factor=0.4)
     first, second, third = (Listener() for _ in range(3))
     utterance = accepted(admission, first, 20.0)
@@ -64,7 +64,7 @@ def test_what_does_not_fit_is_refused_and_fits_when_others_have_ended() -> None:
 
 
 def test_what_has_been_synthesized_already_is_not_counted_again() -> None:
-    """Guards against refusing a newcomer while the others have all they need, or nearly."""
+    """Guards against refusing a newcomer while the others have (nearly) all their audio."""
     admission = measured(real_time_factor=0.7)
     utterance = accepted(admission, Listener(), 20.0)
     assert refused(admission, Listener(), 5.0)
@@ -73,7 +73,7 @@ def test_what_has_been_synthesized_already_is_not_counted_again() -> None:
 
 
 def test_the_next_chunk_must_be_complete_before_the_buffer_ends() -> None:
-    """Guards against gaps where speech comes sentence by sentence: a fluid would be in time."""
+    """Guards against gaps between whole sentences, which the fluid model alone would not expect."""
     for chunk_s, is_refused in ((0.1, False), (5.0, True)):
         admission = measured(real_time_factor=0.6, chunk_s=chunk_s)
         accepted(admission, Listener(), 10.0).add_audio(4.0, 0.0)
@@ -81,7 +81,7 @@ def test_the_next_chunk_must_be_complete_before_the_buffer_ends() -> None:
 
 
 def test_only_the_beginning_of_a_turn_is_refused() -> None:
-    """Guards against half a reply: what is let in goes on, in flight or still playing."""
+    """Guards against refusing the rest of a reply whose beginning is in flight or still playing."""
     admission = measured(real_time_factor=0.6)
     speaking, other = Listener(), Listener()
     utterance = accepted(admission, speaking, 10.0)
@@ -93,7 +93,7 @@ def test_only_the_beginning_of_a_turn_is_refused() -> None:
 
 
 def test_a_turn_in_flight_has_room_reserved_for_the_rest_of_it() -> None:
-    """Guards against letting somebody in between two sentences of somebody else's reply."""
+    """Guards against admitting a listener between two sentences of another listener's reply."""
     admission = measured(real_time_factor=0.7)
     speaking = Listener()
     for _ in range(4):
@@ -117,7 +117,7 @@ def test_a_turn_in_flight_has_room_reserved_for_the_rest_of_it() -> None:
 )
 @settings(max_examples=50, deadline=None)
 def test_who_is_alone_is_never_refused(real_time_factor: float, chars: float, turns: int) -> None:
-    """Guards against a slow laptop that does not speak at all."""
+    """Guards against refusing every request on a slow laptop."""
     admission = measured(real_time_factor)
     listener, now_s = Listener(), 1.0
     for _ in range(turns):
@@ -128,20 +128,20 @@ def test_who_is_alone_is_never_refused(real_time_factor: float, chars: float, tu
 
 
 def test_nothing_is_refused_before_anything_was_measured() -> None:
-    """Guards against a cold server that refuses by a guess."""
+    """Guards against refusals before anything has been measured."""
     admission = Admission(headroom=1.0)
     assert not any(refused(admission, Listener(), 1e6) for _ in range(50))
 
 
 def test_a_cold_server_reserves_room_for_a_usual_turn() -> None:
-    """Guards against letting in, by their first sentences, whoever calls in the first seconds."""
+    """Guards against admitting all early callers because only their first sentences count."""
     admission = measured(real_time_factor=0.6)
     accepted(admission, Listener(), 3.0)
     assert refused(admission, Listener(), 3.0)
 
 
 def test_what_is_learned_before_the_first_utterance_counts() -> None:
-    """Guards against a fresh server that lets everybody in until a first utterance has ended."""
+    """Guards against a new server that admits everybody until its first utterance has ended."""
     admission = Admission(headroom=1.0)
     learned = new_utterance(chars=10.0)
     learned.tally = Tally(engine_s=6.0, audio_s=10.0, chunks=10)
@@ -152,7 +152,7 @@ def test_what_is_learned_before_the_first_utterance_counts() -> None:
 
 @pytest.mark.parametrize("state", ["failed", "cancelled"])
 def test_what_ended_early_teaches_nothing(state: str) -> None:
-    """Guards against an estimate by half an utterance, whose audio is short for its text."""
+    """Guards against learning from an incomplete utterance, which has little audio for its text."""
     admission = Admission(headroom=1.0)
     utterance = accepted(admission, Listener(), 10.0)
     utterance.begin(0.0)
@@ -179,7 +179,7 @@ def test_headroom_is_for_how_much_more_work_there_must_be_time(
 
 
 def test_estimates_follow_the_usual_and_forget() -> None:
-    """Guards against an estimate that one stall or many one-word texts make useless."""
+    """Guards against an estimate that one stall, or many texts of one word, distort."""
     ratio = Ratio()
     assert ratio.value is None
     for _ in range(10):

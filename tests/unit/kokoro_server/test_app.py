@@ -26,7 +26,7 @@ STREAM = "/invocations-bidirectional-stream"
 
 
 def new_app(script: Script | None = failing, **limits: Any) -> SpeechApp:
-    """A server that speaks by the script; without one its model is still being loaded."""
+    """A server with scripted speech. Without a script its model is still being loaded."""
     settings = Settings(model_dir=Path("unused"), threads=1, **limits)
     app = SpeechApp(settings, Voices(["af_heart"], "af_heart"))
     app.speech = None if script is None else ScriptedSpeech(script)
@@ -34,7 +34,7 @@ def new_app(script: Script | None = failing, **limits: Any) -> SpeechApp:
 
 
 def test_nothing_is_taken_before_the_model_is_warm() -> None:
-    """Guards against an endpoint that gets traffic while it cannot speak."""
+    """Guards against an endpoint that receives traffic before it can speak."""
     client = TestClient(new_app(script=None).asgi)
     assert client.get("/ping").status_code == 503
     refused = client.post("/invocations", json={"text": "Hi."})
@@ -51,7 +51,7 @@ def test_ping_is_200_with_an_empty_body_when_ready() -> None:
 
 
 def test_sessions_over_the_limit_are_refused_and_the_open_one_goes_on() -> None:
-    """Guards against unbounded sessions, and against a count that is never given back."""
+    """Guards against unlimited sessions, and against a count that never decreases."""
     app = new_app(max_sessions=1)
     client = TestClient(app.asgi)
     with client.websocket_connect(STREAM) as session:
@@ -109,7 +109,7 @@ def test_a_batch_request_is_busy_while_a_listener_needs_the_engine() -> None:
 
 
 async def two_seconds(utterance: Utterance) -> AsyncGenerator[SpeechChunk]:
-    """What takes 0.5 s of the engine's time."""
+    """Two seconds of audio that take 0.5 s of the engine's time."""
     for _ in range(2):
         utterance.tally.engine_s += 0.25
         yield second(utterance)
@@ -118,7 +118,7 @@ async def two_seconds(utterance: Utterance) -> AsyncGenerator[SpeechChunk]:
 def test_on_both_routes_one_utterance_is_admitted_spoken_ended_and_recorded(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Guards against a copy on the way, whose cost or end nobody learns."""
+    """Guards against copying an utterance, so that its cost or end is not recorded."""
     app = new_app(two_seconds, metrics_namespace="VoiceAgent", endpoint_name="kokoro-test")
     accepted, ended = Mock(wraps=app.admission.accept), Mock(wraps=app.admission.end)
     monkeypatch.setattr(app.admission, "accept", accepted)
@@ -165,7 +165,7 @@ def test_batch_errors_are_json_with_a_fitting_status(body: bytes, status: int, c
 
 
 async def endless(utterance: Utterance) -> AsyncGenerator[SpeechChunk]:
-    """Audio without end and without work, as the model never could."""
+    """Endless audio that costs no engine time, which the real model cannot produce."""
     while True:
         yield second(utterance)
         await asyncio.sleep(0)
@@ -173,7 +173,7 @@ async def endless(utterance: Utterance) -> AsyncGenerator[SpeechChunk]:
 
 @asynccontextmanager
 async def serving(app: SpeechApp) -> AsyncIterator[tuple[str, int]]:
-    """The address of a running server, which gives up on a peer after half a second."""
+    """The address of a running server that drops an unresponsive peer after half a second."""
     with listen("127.0.0.1", 0) as listener:
         settings = Settings(model_dir=Path("unused"), peer_timeout_s=0.5)
         http = make_http_server(app.asgi, settings)
@@ -185,7 +185,7 @@ async def serving(app: SpeechApp) -> AsyncIterator[tuple[str, int]]:
 
 @asynccontextmanager
 async def deaf_peer(app: SpeechApp) -> AsyncIterator[ClientConnection]:
-    """A client of a running server that has little room for answers and never reads them."""
+    """A client with small buffers that never reads the answers of a running server."""
     async with serving(app) as (host, port):
         with socket.socket() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -200,7 +200,7 @@ async def deaf_peer(app: SpeechApp) -> AsyncIterator[ClientConnection]:
 async def test_a_batch_client_who_goes_cancels_its_utterance(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Guards against work for a client that is gone, and half an utterance in the metrics."""
+    """Guards against work for a client that has gone, and cancelled utterances in the metrics."""
     app = new_app(endless, metrics_namespace="VoiceAgent", endpoint_name="kokoro-test")
     async with serving(app) as (host, port), httpx.AsyncClient() as client:
         url = f"http://{host}:{port}/invocations"
@@ -215,7 +215,7 @@ async def test_a_batch_client_who_goes_cancels_its_utterance(
 
 
 async def test_a_peer_that_reads_nothing_stops_synthesis_and_is_dropped() -> None:
-    """Guards against buffering speech without end, and against sessions of dead peers."""
+    """Guards against unlimited buffering of speech, and against sessions of dead peers."""
     app = new_app(endless, max_buffered_audio_s=5, peer_timeout_s=0.5)
     async with deaf_peer(app) as websocket:
         await websocket.send('{"text": "On and on."}')
@@ -229,7 +229,7 @@ async def test_a_peer_that_reads_nothing_stops_synthesis_and_is_dropped() -> Non
 
 
 async def test_a_peer_that_sends_and_never_reads_is_not_listened_to() -> None:
-    """Guards against answers to nonsense that fill the memory."""
+    """Guards against unread error events that fill the memory."""
     app = new_app(endless, peer_timeout_s=0.5)
     async with deaf_peer(app) as websocket:
         with suppress(ConnectionClosed):

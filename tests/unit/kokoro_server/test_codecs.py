@@ -11,7 +11,7 @@ from kokoro_server.codecs import CODECS, BatchFormat, SessionFormat
 
 
 def test_pcm_is_little_endian_and_clips() -> None:
-    """Guards against wrap-around noise at full level."""
+    """Guards against integer overflow at full level, which is heard as noise."""
     loud = np.array([0.0, 1.0, -1.0, 3.0, -3.0], np.float32)
     assert np.frombuffer(codecs.to_pcm(loud), "<i2").tolist() == [0, 32767, -32767, 32767, -32767]
 
@@ -25,5 +25,5 @@ def test_the_wav_stream_is_readable_without_its_length() -> None:
 
 
 def test_every_format_has_a_codec() -> None:
-    """Guards against a format that a request may ask for and no response can be given in."""
+    """Guards against a format that requests accept but no response can use."""
     assert CODECS.keys() == {*get_args(SessionFormat), *get_args(BatchFormat)}

@@ -16,14 +16,14 @@ from tests.utterances import new_utterance
 
 
 def utterance(received_s: float = 0.0) -> Utterance:
-    """Of a listener who waits since then."""
+    """An utterance of a listener that has been waiting since `received_s`."""
     begun = new_utterance(received_s=received_s)
     begun.begin(received_s)
     return begun
 
 
 class Gate:
-    """Work that runs until it is let go or stopped."""
+    """Work that runs until it is released or stopped."""
 
     def __init__(self) -> None:
         self.running = threading.Event()
@@ -45,7 +45,7 @@ async def queue() -> AsyncIterator[EngineQueue]:
 
 
 async def running(queue: EngineQueue) -> tuple[Gate, asyncio.Task[str]]:
-    """A task whose work has the thread."""
+    """A task whose work occupies the engine's thread."""
     gate = Gate()
     task = asyncio.create_task(queue.run(utterance(), gate))
     assert await asyncio.to_thread(gate.running.wait, 10)
@@ -57,7 +57,7 @@ def noting(name: str, notes: list[str]) -> Callable[[Cancellation], None]:
 
 
 async def test_work_is_done_by_deadline_and_its_time_is_noted(queue: EngineQueue) -> None:
-    """Guards against a queue in order of arrival, and a real-time factor of nothing."""
+    """Guards against serving in order of arrival, and against a real-time factor of zero."""
     gate, first = await running(queue)
     done: list[str] = []
     late, early = utterance(5.0), utterance(2.0)
@@ -96,7 +96,7 @@ async def test_who_just_got_a_result_may_ask_for_more_before_the_next_is_picked(
 
 
 async def test_what_fails_is_raised_and_the_next_is_done(queue: EngineQueue) -> None:
-    """Guards against an engine that stops for everybody after one error."""
+    """Guards against an engine that stops working for all sessions after one error."""
 
     def fail(cancellation: Cancellation) -> None:
         raise ValueError("no such window")
@@ -107,7 +107,7 @@ async def test_what_fails_is_raised_and_the_next_is_done(queue: EngineQueue) -> 
 
 
 async def test_cancelled_while_it_waits_it_is_never_done(queue: EngineQueue) -> None:
-    """Guards against work for a client that is gone."""
+    """Guards against work for a client that has gone."""
     gate, first = await running(queue)
     done: list[str] = []
     waiting = asyncio.create_task(queue.run(utterance(), noting("cancelled", done)))
@@ -122,7 +122,7 @@ async def test_cancelled_while_it_waits_it_is_never_done(queue: EngineQueue) -> 
 
 
 async def test_cancelled_while_it_runs_it_is_stopped(queue: EngineQueue) -> None:
-    """Guards against an interrupted listener whose next words wait for the old ones."""
+    """Guards against a listener whose new utterance waits for the one that was cancelled."""
     _gate, first = await running(queue)
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -131,7 +131,7 @@ async def test_cancelled_while_it_runs_it_is_stopped(queue: EngineQueue) -> None
 
 
 async def test_closing_leaves_no_work_no_waiter_and_no_thread() -> None:
-    """Guards against a shutdown that hangs, or leaves somebody waiting for ever."""
+    """Guards against a shutdown that hangs, or leaves a caller waiting forever."""
     before = set(threading.enumerate())
     queue = EngineQueue(Scheduler())
     _gate, first = await running(queue)

@@ -4,7 +4,7 @@ from tests.utterances import playing_until
 
 
 def test_a_text_that_came_in_time_does_not_excuse_running_dry() -> None:
-    """Guards against an overdue listener who loses its place when its next sentence begins."""
+    """Guards against an overdue listener losing its place when its next sentence begins."""
     listener = playing_until(2.0)
     listener.await_audio(1.0)
     assert (listener.deadline_s, listener.plays) == (2.0, True)
@@ -13,7 +13,7 @@ def test_a_text_that_came_in_time_does_not_excuse_running_dry() -> None:
 
 
 def test_playback_restarts_where_it_ran_dry() -> None:
-    """Guards against audio that counts from a moment at which nobody played it."""
+    """Guards against counting playback from a time before the audio was there."""
     listener = playing_until(2.0)
     listener.add_audio(1.0, 1.5)
     assert listener.deadline_s == 3.0
@@ -22,7 +22,7 @@ def test_playback_restarts_where_it_ran_dry() -> None:
 
 
 def test_its_buffer_is_what_it_has_left_to_play() -> None:
-    """Guards against a window that is as long as if a waiting listener still played."""
+    """Guards against a window sized as if the interrupted listener still had audio to play."""
     listener = playing_until(3.0)
     assert [listener.buffered_s(now_s) for now_s in (1.0, 5.0)] == [2.0, 0.0]
     listener.interrupt(1.0)

@@ -29,7 +29,7 @@ def frame_of(case: dict[str, Any]) -> str | bytes:
 
 @pytest.mark.parametrize("case", corpus("client_messages.json"))
 def test_client_messages_are_understood_as_the_corpus_says(case: dict[str, Any]) -> None:
-    """Guards the contract with every client; voices are known to the session, not to `decode`."""
+    """Guards the contract with every client. The session, not `decode`, knows the voices."""
     if "accepted" in case or case["error"] == "unknown_voice":
         message = decode(frame_of(case))
         for name, value in case.get("accepted", {}).items():
@@ -83,7 +83,7 @@ def test_hostile_frames_are_invalid_and_nothing_worse(data: str | bytes) -> None
 @settings(max_examples=200, deadline=None)
 @given(st.one_of(st.text(), st.binary()))
 def test_any_frame_is_a_message_or_a_protocol_error(frame: str | bytes) -> None:
-    """Guards against inputs nobody thought of."""
+    """Guards against unforeseen inputs."""
     with suppress(ProtocolError):
         decode(frame)
 
@@ -103,7 +103,7 @@ def test_the_batch_body_takes_openai_names() -> None:
 
 
 def test_the_batch_body_takes_a_granularity() -> None:
-    """Guards against a route on which windows cannot be switched off."""
+    """Guards against a batch route that cannot switch windows off."""
     wanted = decode_batch(b'{"text": "Hi.", "granularity": "sentence", "timestamps": false}')
     assert wanted.granularity == "sentence"
 
@@ -124,7 +124,7 @@ def test_the_batch_body_takes_a_granularity() -> None:
 def test_batch_errors_name_the_field_and_what_is_served(
     body: dict[str, Any], mentions: list[str]
 ) -> None:
-    """Guards against a silent default where the client asked for something else."""
+    """Guards against silently using a default instead of the value that the client asked for."""
     with pytest.raises(ProtocolError) as caught:
         decode_batch(json.dumps(body).encode())
     assert all(word in caught.value.message for word in mentions)
@@ -156,6 +156,6 @@ def test_a_voice_that_cannot_be_had_is_refused_by_its_field(
 
 
 def test_word_times_are_those_of_the_audio_of_the_request() -> None:
-    """Guards against times that begin at zero in every sentence."""
+    """Guards against times that start at zero in every sentence."""
     word = messages.word_in_request(WordTime("Oh.", 0.1, 0.17500000000000002), begin_s=2.5)
     assert word == WordTime(text="Oh.", start_s=2.6, end_s=2.675)

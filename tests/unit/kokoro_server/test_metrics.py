@@ -23,14 +23,14 @@ SETTINGS = Settings(
 
 
 def begun() -> Utterance:
-    """An utterance that arrived at 1 s and whose turn came at 2 s."""
+    """An utterance that arrived at 1 s and began at 2 s."""
     utterance = new_utterance(received_s=1.0)
     utterance.begin(2.0)
     return utterance
 
 
 def test_the_line_is_the_embedded_metric_format() -> None:
-    """Guards against a line that CloudWatch takes for text: then alarms never have data."""
+    """Guards against a line that CloudWatch treats as plain text, so that alarms have no data."""
     utterance = begun()
     utterance.add_audio(1.5, 2.1234)
     utterance.add_audio(0.5, 9.0)
@@ -95,7 +95,7 @@ def test_waiting_is_not_the_engines_work() -> None:
 def test_only_faults_of_the_server_are_errors(
     error: ProtocolError, count: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Guards against a rollout that is taken back because a client sends emoji."""
+    """Guards against a rollback of a deployment because a client sends only emoji."""
     utterance = begun()
     utterance.add_audio(1.0, 3.0)
     utterance.fail(error)
@@ -104,7 +104,7 @@ def test_only_faults_of_the_server_are_errors(
 
 
 def test_an_interrupted_utterance_is_not_recorded(capsys: pytest.CaptureFixture[str]) -> None:
-    """Guards against half utterances in the percentiles."""
+    """Guards against cancelled utterances in the percentiles."""
     utterance = begun()
     utterance.add_audio(1.0, 3.0)
     utterance.cancel()
@@ -116,7 +116,7 @@ def test_an_interrupted_utterance_is_not_recorded(capsys: pytest.CaptureFixture[
 def test_stream_and_batch_report_a_failure(
     namespace: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Guards against a route that fails unseen, and against metrics nobody asked for."""
+    """Guards against failures that are not recorded, and against metrics without a namespace."""
     settings = SETTINGS.model_copy(update={"metrics_namespace": namespace})
     app = SpeechApp(settings, Voices(["af_heart"], "af_heart"))
     app.speech = ScriptedSpeech(failing)

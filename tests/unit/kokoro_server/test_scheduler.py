@@ -23,7 +23,7 @@ class AnySchedule(RuleBasedStateMachine):
         self.scheduler: Scheduler[int] = Scheduler()
         self.utterances = [new_utterance() for _ in range(3)]
         self.waiting: dict[int, Utterance] = {}
-        """Work items, which are numbered as they arrive."""
+        """Work items, numbered in order of arrival."""
         self.submitted = 0
         self.now_s = 0.0
 
@@ -87,7 +87,7 @@ TestAnySchedule.settings = settings(max_examples=100, stateful_step_count=30, de
 
 
 def order(*listeners: Listener) -> list[int]:
-    """In which order these are served, who submit one item each in the order of the arguments."""
+    """The order of service of listeners that submit one item each, in the given order."""
     scheduler: Scheduler[int] = Scheduler()
     for number, listener in enumerate(listeners):
         scheduler.submit(new_utterance(listener), number)
@@ -95,12 +95,12 @@ def order(*listeners: Listener) -> list[int]:
 
 
 def test_a_newcomer_comes_before_those_who_have_enough() -> None:
-    """Guards against a first sound that waits for work that nobody needs yet."""
+    """Guards against a first sound that waits for work that is not due yet."""
     assert order(playing_until(9.0), waiting_since(1.0), playing_until(8.0)) == [1, 2, 0]
 
 
 def test_whoever_is_overdue_is_not_overtaken_by_newcomers() -> None:
-    """Guards against starvation: a stream of newcomers must not keep those waiting who came first.
+    """Guards against starvation of waiting listeners by a stream of newcomers.
 
     Nor may it those who have begun to play, of whom each has little.
     """
@@ -109,7 +109,7 @@ def test_whoever_is_overdue_is_not_overtaken_by_newcomers() -> None:
 
 
 def test_a_listener_waits_since_its_text_came_however_many_steps_that_takes() -> None:
-    """Guards against a newcomer whose place in the order is lost between prosody and window."""
+    """Guards against a newcomer that loses its place between prosody and first window."""
     early, late = waiting_since(1.0), waiting_since(2.0)
     assert order(late, early) == [1, 0]
     early.await_audio(1.0)
@@ -117,7 +117,7 @@ def test_a_listener_waits_since_its_text_came_however_many_steps_that_takes() ->
 
 
 def test_who_interrupts_is_a_newcomer() -> None:
-    """Guards against a reply after barge-in that waits until the dropped one would have ended."""
+    """Guards against a reply after a barge-in that waits for the cancelled reply's end."""
     listener = playing_until(30.0)
     listener.interrupt(3.0)
     listener.await_audio(4.0)
@@ -125,7 +125,7 @@ def test_who_interrupts_is_a_newcomer() -> None:
 
 
 def test_the_reserve_is_passed_in() -> None:
-    """Guards against a reserve that every scheduler of the process shares."""
+    """Guards against a reserve that all schedulers of the process share."""
     for reserve_s, first in ((0.0, 2), (5.0, 1)):
         scheduler: Scheduler[int] = Scheduler(reserve_s)
         scheduler.submit(new_utterance(playing_until(4.0)), 1)

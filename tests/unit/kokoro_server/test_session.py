@@ -50,7 +50,7 @@ def speak(session: Session, now_s: float, pcm: bytes = bytes(100)) -> Utterance:
 
 
 def drain(session: Session, now_s: float = 0.0) -> list[Any]:
-    """Everything there is to write: events as objects, audio as bytes."""
+    """All frames that can be written now: events as objects, audio as bytes."""
     written: list[Any] = []
     while (frame := session.next_frame(now_s)) is not None:
         written.append(json.loads(frame) if isinstance(frame, str) else frame)
@@ -73,7 +73,7 @@ def brief(written: list[Any]) -> list[str]:
     ],
 )
 def test_every_refused_message_of_the_corpus_leaves_the_session_alive(case: Any) -> None:
-    """Guards against an error that ends the session or names the wrong thing."""
+    """Guards against an error that ends the session or blames the wrong field."""
     session = new_session()
     data = case["data"].encode() if case["frame"] == "binary" else case["data"]
     session.receive(data, 0.0, 0.0)
@@ -105,7 +105,7 @@ def test_requests_are_answered_in_order_and_do_not_interleave() -> None:
 
 
 def test_word_times_stay_in_front_of_their_audio() -> None:
-    """Guards against captions that overtake the speech of a slow reader, or outlive a cancel."""
+    """Guards against word times that overtake a slow reader's audio, or follow a cancel."""
     session = new_session(max_buffered_audio_s=1)
     tell(session, text="One. Two.", request_id="a", timestamps=True)
     utterance = session.next_utterance(0.0)
@@ -128,7 +128,7 @@ def test_word_times_stay_in_front_of_their_audio() -> None:
 
 
 def test_the_deployments_granularity_is_that_of_requests_that_name_none() -> None:
-    """Guards against a default that nobody can change, and a wish that is not heard."""
+    """Guards against ignoring the configured granularity, or the requested one."""
     session = new_session(granularity="sentence")
     tell(session, text="One.")
     tell(session, text="Two.", granularity="window")
@@ -136,7 +136,7 @@ def test_the_deployments_granularity_is_that_of_requests_that_name_none() -> Non
 
 
 def test_audio_frames_are_whole_samples_of_at_most_16_kib() -> None:
-    """Guards against frames that a router refuses, and against a sample cut in two."""
+    """Guards against frames that SageMaker's router refuses, and against a split sample."""
     session = new_session()
     tell(session, text="Long.")
     pcm = bytes(range(250)) * 200
@@ -169,7 +169,7 @@ def test_completion_has_the_times_from_arrival() -> None:
 
 
 def test_generated_ids_avoid_the_clients_own() -> None:
-    """Guards against two requests of one name in flight."""
+    """Guards against two requests with the same id in flight."""
     session = new_session()
     tell(session, text="Mine.", request_id="r1")
     tell(session, text="Yours.")
@@ -184,7 +184,7 @@ def test_generated_ids_avoid_the_clients_own() -> None:
 
 
 def test_a_second_request_of_the_same_name_is_invalid() -> None:
-    """Guards against audio that belongs to two requests; a finished name may be used again."""
+    """Guards against generated ids in use. The id of a finished request may be used again."""
     session = new_session()
     tell(session, text="One.", request_id="a")
     tell(session, text="Two.", request_id="a")
@@ -219,7 +219,7 @@ def test_cancel_stops_the_playing_one_between_frames_and_drops_its_late_audio() 
 
 
 def test_cancel_names_one_all_or_nobody() -> None:
-    """Guards against cancelling too much, too little, or answering for an unknown id."""
+    """Guards against cancelling too much or too little, and against answering an unknown id."""
     session = new_session()
     for request_id in "abc":
         tell(session, text="Words.", request_id=request_id)
@@ -233,7 +233,7 @@ def test_cancel_names_one_all_or_nobody() -> None:
 
 
 def test_close_answers_what_is_left_then_ends_with_1000() -> None:
-    """Guards against requests that never get an answer, and work after the end."""
+    """Guards against requests without an answer, and work after the end."""
     session = new_session()
     tell(session, text="One.", request_id="a")
     tell(session, text="Two.", request_id="b")
@@ -245,7 +245,7 @@ def test_close_answers_what_is_left_then_ends_with_1000() -> None:
 
 
 def test_a_failure_comes_after_the_audio_that_was_made() -> None:
-    """Guards against losing good audio, and against both an error and a completion."""
+    """Guards against losing audio before an error, and against an error with a completion."""
     session = new_session()
     tell(session, text="One.", request_id="a")
     utterance = session.next_utterance(0.0)
@@ -266,7 +266,7 @@ def test_too_many_requests_are_busy_and_nothing_is_lost() -> None:
 
 
 def test_a_turn_is_busy_while_another_session_has_the_engine() -> None:
-    """Guards against a listener who runs dry for a newcomer, and against room never given back.
+    """Guards against an underrun caused by a newcomer, and against capacity not released.
 
     Whether its words were spoken, failed, were cancelled or their session went.
     """
@@ -305,7 +305,7 @@ def test_a_turn_is_busy_while_another_session_has_the_engine() -> None:
 
 
 def test_a_cancel_says_that_nothing_is_played_any_more() -> None:
-    """Guards against a reply after barge-in that waits until the dropped one would have ended.
+    """Guards against a reply after a barge-in that waits for the cancelled reply's end.
 
     The cancel of a request that waits stops no playback, and an unknown id nothing at all; one
     without an id also stops what has been sent completely and is still heard.
@@ -334,7 +334,7 @@ def test_a_cancel_says_that_nothing_is_played_any_more() -> None:
 
 
 def test_too_long_a_text_names_the_limit() -> None:
-    """Guards against a megabyte being spoken for hours."""
+    """Guards against texts that take hours to speak."""
     session = new_session(max_text_chars=10)
     tell(session, text="x" * 11, request_id="a")
     (error,) = drain(session)
@@ -347,7 +347,7 @@ def test_too_long_a_text_names_the_limit() -> None:
 
 
 def test_an_old_request_is_stale_and_a_new_one_is_not() -> None:
-    """Guards against speaking what nobody waits for any more."""
+    """Guards against speaking outdated requests."""
     session = new_session(max_request_age_s=30)
     session.receive('{"text": "Old.", "request_timestamp": 900}', 0.0, unix_s=931)
     assert drain(session)[0]["code"] == "stale"
@@ -369,7 +369,7 @@ def test_a_slow_reader_stops_synthesis_and_reading_starts_it_again() -> None:
 
 
 def test_unread_answers_stop_reading_until_they_are_read() -> None:
-    """Guards against a peer that sends nonsense, reads nothing and fills the memory with errors."""
+    """Guards against a peer whose unread error events fill the memory."""
     session = new_session()
     while session.can_receive:
         session.receive("nonsense", 0.0, 0.0)
@@ -378,7 +378,7 @@ def test_unread_answers_stop_reading_until_they_are_read() -> None:
 
 
 def test_an_unserved_language_is_named() -> None:
-    """Guards against 'no such voice' for a voice that is in the model."""
+    """Guards against calling a voice unknown that the model contains but cannot pronounce."""
     session = new_session()
     tell(session, text="Words.", voice="jf_alpha")
     (error,) = drain(session)
@@ -388,7 +388,7 @@ def test_an_unserved_language_is_named() -> None:
 
 
 def test_an_idle_session_is_told_before_it_is_closed() -> None:
-    """Guards against a close without notice, and against counting speech as idleness."""
+    """Guards against a close without notice, and against counting speech as idle time."""
     session = new_session(idle_timeout_s=100, notice_s=10)
     tell(session, 50.0, text="Words.")
     session.tick(149.0)
@@ -404,7 +404,7 @@ def test_an_idle_session_is_told_before_it_is_closed() -> None:
 
 
 def test_a_message_takes_an_idle_notice_back() -> None:
-    """Guards against closing a session that came back to life."""
+    """Guards against closing a session that has become active again."""
     session = new_session(idle_timeout_s=100, notice_s=10)
     session.tick(90.0)
     tell(session, 95.0, text="Words.")
@@ -414,7 +414,7 @@ def test_a_message_takes_an_idle_notice_back() -> None:
 
 
 def test_the_session_limit_is_announced_while_speaking() -> None:
-    """Guards against the platform cutting a sentence without warning."""
+    """Guards against SageMaker ending a session in the middle of a sentence."""
     session = new_session(session_limit_s=1000, notice_s=30)
     tell(session, 969.0, text="Words.", request_id="a")
     session.tick(970.0)
@@ -425,7 +425,7 @@ def test_the_session_limit_is_announced_while_speaking() -> None:
 
 
 def test_shutdown_lets_a_request_finish_then_closes_a_quiet_session() -> None:
-    """Guards against cutting speech at SIGTERM, and against waiting for nothing."""
+    """Guards against cutting speech off at SIGTERM, and against waiting for idle sessions."""
     session = new_session()
     tell(session, 0.0, text="Words.", request_id="a")
     session.shut_down(1.0, 25.0)
@@ -449,7 +449,7 @@ def test_shutdown_ends_at_its_deadline_whatever_is_left() -> None:
 
 
 def test_words_have_no_times_unless_they_are_asked_for() -> None:
-    """Guards against events that a client of the plain protocol does not know."""
+    """Guards against `timing` events for clients that did not ask for them."""
     session = new_session()
     tell(session, text="One.", request_id="a")
     utterance = session.next_utterance(0.0)
@@ -472,7 +472,7 @@ def test_what_is_complete_may_still_be_cancelled_while_its_audio_waits() -> None
 
 
 def test_a_lost_connection_leaves_nothing_to_do() -> None:
-    """Guards against synthesizing for a client that has vanished."""
+    """Guards against synthesizing for a client that has disconnected."""
     counters = Counters()
     session = new_session(counters)
     tell(session, text="One.")
@@ -486,7 +486,7 @@ def test_a_lost_connection_leaves_nothing_to_do() -> None:
 
 
 class AnySession(RuleBasedStateMachine):
-    """Every order of arrivals, work, writing and time a session may meet."""
+    """Any order of arrivals, work, writing and time that a session may experience."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -603,7 +603,7 @@ class AnySession(RuleBasedStateMachine):
         assert self.counters.requests == len(self.accepted)
 
     def teardown(self) -> None:
-        """Close, write what is left: every accepted request has had exactly one answer."""
+        """Close and write the rest. Every accepted request must have had exactly one answer."""
         self.say(type="close")
         while (frame := self.session.next_frame(self.now_s)) is not None:
             self.check(frame)

@@ -9,7 +9,7 @@ from kokoro_server.settings import Settings, SettingsError
 
 
 def test_settings_come_from_the_environment_and_the_option_wins() -> None:
-    """Guards against a setting that is read but not used, and against foreign variables."""
+    """Guards against a setting that has no effect, and against reading unrelated variables."""
     env = {"KOKORO_MODEL_DIR": "/a", "KOKORO_THREADS": "3", "PATH": "/bin"}
     assert Settings.from_environment(env).model_dir == Path("/a")
     assert Settings.from_environment(env).threads == 3

@@ -81,7 +81,7 @@ async def test_audio_words_and_pauses_add_up(speech: Speech) -> None:
 
 
 async def test_the_request_reaches_the_synthesizer() -> None:
-    """Guards against a wish of the client that is lost on the way to the engine."""
+    """Guards against a field of the request that does not reach the engine."""
     synthesizer = ScriptedSynthesizer()
     speech = Speech(synthesizer, EngineQueue(Scheduler()))
     await spoken(speech, utterance("One.", speed=1.5))
@@ -91,7 +91,7 @@ async def test_the_request_reaches_the_synthesizer() -> None:
 
 
 async def test_what_cannot_be_spoken_is_unreadable(speech: Speech) -> None:
-    """Guards against silence that looks like success."""
+    """Guards against reporting success without any audio."""
     begun = utterance("... !")
     with pytest.raises(ProtocolError) as caught:
         await anext(speech.speak(begun))

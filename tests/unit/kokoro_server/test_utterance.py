@@ -27,7 +27,7 @@ ALLOWED = {
 
 
 class AnyLife(RuleBasedStateMachine):
-    """Guards against an utterance with two ends, or one that speaks again after its end."""
+    """Guards against an utterance that ends twice, or speaks after its end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ TestAnyLife.settings = settings(max_examples=50, stateful_step_count=8, deadline
 
 
 def test_the_tally_adds_up_and_the_first_audio_is_the_first() -> None:
-    """Guards against a first audio that moves on with every chunk."""
+    """Guards against a time of first audio that every chunk overwrites."""
     utterance = new_utterance(received_s=1.0)
     utterance.begin(2.0)
     utterance.add_audio(0.5, 3.0)
@@ -77,7 +77,7 @@ def test_the_tally_adds_up_and_the_first_audio_is_the_first() -> None:
 
 
 def test_its_listener_waits_since_it_arrived() -> None:
-    """Guards against a deadline that forgets how long an utterance was queued."""
+    """Guards against a deadline that ignores the time an utterance was queued."""
     listener = Listener()
     utterance = new_utterance(listener, received_s=1.0)
     assert listener.waiting_since_s != 1.0

@@ -39,13 +39,13 @@ def test_all_that_is_loud_is_kept() -> None:
 
 
 def test_a_quiet_first_sound_and_a_pause_are_kept() -> None:
-    """Guards against losing the breath of an h before a loud vowel, and a comma's pause."""
+    """Guards against losing a quiet h before a loud vowel, and the pause at a comma."""
     parts = [audio.silence(0.2), noise(0.1, 0.001), tone(0.3), audio.silence(0.4), tone(0.3)]
     assert 1.1 <= len(trimmed(*parts)) / SAMPLE_RATE_HZ <= 1.23
 
 
 def test_there_is_no_click_at_either_end() -> None:
-    """Guards against a step from or to zero where audio begins, or ends, at full level."""
+    """Guards against clicks where audio begins or ends at full level."""
     speech = tone(0.5) + np.float32(0.2)
     kept = trimmed(speech[:6000], speech[6000:])
     assert kept[0] == 0
@@ -60,7 +60,7 @@ def test_of_silence_and_of_next_to_nothing_nothing_is_left(samples: int) -> None
 
 
 def test_the_input_stays_as_it_is() -> None:
-    """Guards against fading the caller's array."""
+    """Guards against applying fades to the caller's array."""
     raw = tone(0.2)
     trimmed(raw)
     assert np.array_equal(raw, tone(0.2))
@@ -78,7 +78,7 @@ def test_sound_is_sent_at_once() -> None:
 
 
 def test_a_pause_is_sent_at_once_where_speech_is_known_to_follow() -> None:
-    """Guards against a listener who runs dry in a pause that was made in time."""
+    """Guards against an underrun in a pause that was decoded in time."""
     trimmer = Trimmer()
     assert len(trimmer.push(audio.silence(0.2), speech_follows=True)) == 0
     sent = [trimmer.push(tone(0.3)[:-100], speech_follows=True)]
@@ -90,7 +90,7 @@ def test_a_pause_is_sent_at_once_where_speech_is_known_to_follow() -> None:
 
 
 def test_speech_that_does_not_follow_after_all_is_no_harm() -> None:
-    """Guards against a crash where the model swallows a last word."""
+    """Guards against a crash where the model makes the last word inaudible."""
     trimmer = Trimmer()
     trimmer.push(tone(0.3)[:-100], speech_follows=True)
     assert len(trimmer.end()) < 240
@@ -104,7 +104,7 @@ LEVELS = st.lists(st.tuples(st.integers(0, 900), st.integers(-90, 0)), max_size=
 def test_what_is_kept_does_not_depend_on_the_pushes(
     levels: list[tuple[int, int]], cuts: list[int]
 ) -> None:
-    """Guards against windows that sound, or are timed, otherwise than the whole sentence."""
+    """Guards against windows whose audio or word times differ from the whole sentence."""
     parts = [noise(count / SAMPLE_RATE_HZ, 10 ** (level / 20)) for count, level in levels]
     raw = np.concatenate([audio.silence(0), *parts])
     whole, windows = Trimmer(), Trimmer()

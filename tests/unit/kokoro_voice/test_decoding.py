@@ -37,7 +37,7 @@ def cut(
 def test_every_frame_is_decoded_once(
     start: int, frames: int, longest: int, buffer_s: float
 ) -> None:
-    """A frame left out is a click, one decoded twice a stutter."""
+    """A missing frame causes a click, a frame decoded twice a stutter."""
     limits = WindowLimits(short_frames=0, longest_frames=longest)
     windows = cut(start, start + frames, limits, buffer_s)
     assert windows[0][0] == start
@@ -55,12 +55,12 @@ def test_the_first_window_is_short_and_the_last_not_tiny() -> None:
 
 
 def test_who_has_much_to_play_gets_long_windows() -> None:
-    """Short windows where nobody waits for them: a tenth more work for a whole reply."""
+    """Short windows that nobody waits for would add a tenth to the work of a reply."""
     assert [end - start for start, end in cut(0, 500, buffer_s=10.0)] == [192, 192, 116]
 
 
 def test_who_shares_the_engine_gets_shorter_windows() -> None:
-    """A window is not interrupted: a long one would keep the others waiting."""
+    """A window is not interrupted, so a long one would keep other listeners waiting."""
     shared = cut(0, 200, buffer_s=10.0, others_wait=True)
     assert [end - start for start, end in shared] == [64, 64, 72]
 
@@ -69,7 +69,7 @@ def test_who_shares_the_engine_gets_shorter_windows() -> None:
 def test_a_sentence_is_decoded_whole_if_it_is_short_or_its_voice_needs_it(
     frames: int, windowed: bool
 ) -> None:
-    """Guards against windows of a voice that fails the gate, and against a sentence without end."""
+    """Guards against windows of a voice that fails the gate, and against an endless sentence."""
     decoding = Decoding(frames, SpokenFrames(9, 15, frames - 12), windowed=windowed)
     assert not decoding.windowed
     span = decoding.next(10.0, others_wait=True)
@@ -104,6 +104,6 @@ def test_playback_never_runs_dry(frames: int, frame_work_s: float, buffer_s: flo
 
 
 def test_the_first_window_has_sound_enough_for_the_second() -> None:
-    """A first window of silence alone would start playback with nothing, and then run dry."""
+    """A silent first window would start playback without sound, and then underrun."""
     decoding = Decoding(212, SpokenFrames(start=10, onset=33, end=200), windowed=True)
     assert decoding.next() == Span(10, 43)

@@ -25,7 +25,7 @@ def engine(model_dir: Path) -> Engine:
 
 @pytest.fixture(scope="module")
 def sentences(engine: Engine) -> list[Sentence]:
-    """The same words by two voices, with what decoding them whole gives."""
+    """The prosody of the same words in two voices, with the results of decoding them whole."""
     voices = Voices(["af_heart", "bm_george"], "af_heart")
     found = []
     for name, speed in (("af_heart", 1.0), ("bm_george", 1.2)):
@@ -71,7 +71,7 @@ def test_windows_put_together_equal_the_whole(engine: Engine, sentences: list[Se
 
 
 def test_windows_of_two_sentences_in_one_run(engine: Engine, sentences: list[Sentence]) -> None:
-    """A batch must not mix the voices, and what does not fit together must be refused."""
+    """A batch must not mix the voices. Windows that do not fit together must be refused."""
     windows = [Window(prosody, statistics, 20, 44) for prosody, _, statistics in sentences]
     for decoded, (_, whole, _) in zip(
         engine.windows(windows, Cancellation()), sentences, strict=True
@@ -86,7 +86,7 @@ def test_windows_of_two_sentences_in_one_run(engine: Engine, sentences: list[Sen
 def test_more_context_for_fewer_shapes_changes_nothing(
     engine: Engine, sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch, start: int
 ) -> None:
-    """On a GPU windows are filled up; at the ends of a sentence there is little to fill with."""
+    """On a GPU windows are extended. At a sentence's ends, few frames are available for that."""
     prosody, whole, statistics = sentences[0]
     end = min(start + 21, prosody.frames)
     monkeypatch.setattr(engine, "_shape_step", 16)
@@ -97,7 +97,7 @@ def test_more_context_for_fewer_shapes_changes_nothing(
 
 
 def test_no_gpu_is_an_error(model_dir: Path) -> None:
-    """ONNX Runtime would fall back to the CPU and say so in a log nobody reads."""
+    """ONNX Runtime would only log a warning and fall back to the CPU."""
     with pytest.raises(ModelError, match="is not active"):
         OnnxModel(model_dir / "generator.onnx", threads=1, provider="cuda")
 

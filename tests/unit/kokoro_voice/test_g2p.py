@@ -44,7 +44,7 @@ def test_english_is_pronounced_as_kokoro_was_trained(
 def test_english_words_have_their_own_phonemes(
     pronouncer: Pronouncer, text: str, words: list[tuple[str, str]]
 ) -> None:
-    """Guards against times of the neighbour, and captions without their punctuation."""
+    """Guards against times of the wrong word, and words without their punctuation."""
     pronounced = pronouncer.words(text, "en-us")
     assert [(word.text, word.phonemes) for word in pronounced] == words
 
@@ -71,7 +71,7 @@ def test_other_languages_share_their_phonemes_out(
 
 
 def test_words_in_no_dictionary_are_pronounced_too(pronouncer: Pronouncer) -> None:
-    """Guards against silence in place of unknown words: espeak-ng is behind misaki."""
+    """Guards against silence for words unknown to misaki: espeak-ng is the fallback."""
     assert pronouncer.phonemes("Zyxqwv.", "en-us") != "."
 
 

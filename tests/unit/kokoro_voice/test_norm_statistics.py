@@ -41,7 +41,7 @@ PROVENANCE: dict[str, Any] = {
 
 
 def made_table() -> NormStatisticsTable:
-    """Small, and of random numbers: whatever it predicts is right."""
+    """A small table of random numbers. Any prediction counts as correct."""
     random = np.random.default_rng(1)
 
     def array(*shape: int) -> Any:
@@ -87,7 +87,7 @@ def predicted(table: NormStatisticsTable, prosody: Prosody, voice: Voice = KNOWN
 
 
 def test_the_file_holds_all_of_it(tmp_path: Path) -> None:
-    """Half precision may cost a little; a matrix that is left out or turned around, everything."""
+    """Half precision may cost some accuracy, but no matrix may be missing or transposed."""
     path = tmp_path / "table.npz"
     table = made_table()
     table.save(path)
@@ -100,7 +100,7 @@ def test_the_file_holds_all_of_it(tmp_path: Path) -> None:
 
 
 def test_a_table_of_another_model_is_refused(tmp_path: Path) -> None:
-    """Its predictions would make speech of this model sound wrong, without any error."""
+    """With another model's table, speech would sound wrong without any error."""
     path = tmp_path / "table.npz"
     made_table().save(path)
     with pytest.raises(ModelError, match=r"calibrated for .*abababababab.*make calibrate"):
@@ -108,7 +108,7 @@ def test_a_table_of_another_model_is_refused(tmp_path: Path) -> None:
 
 
 def rewrite(path: Path, **changes: Any) -> None:
-    """Replace or add arrays; those that are None are left out."""
+    """Replace or add arrays, and remove those that are None."""
     with np.load(path) as arrays:
         content = dict(arrays) | changes
     np.savez(path, **{name: array for name, array in content.items() if array is not None})
@@ -126,7 +126,7 @@ def rewrite(path: Path, **changes: Any) -> None:
 def test_a_file_with_other_keys_is_refused(
     tmp_path: Path, changes: dict[str, Any], named: str
 ) -> None:
-    """A table of another version of the code must not be half understood."""
+    """A table of another version of the code must be refused, not partly used."""
     path = tmp_path / "table.npz"
     made_table().save(path)
     rewrite(path, **changes)
@@ -136,7 +136,7 @@ def test_a_file_with_other_keys_is_refused(
 
 @pytest.mark.parametrize("content", [None, b"", b"not a table"])
 def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes | None) -> None:
-    """The server must say which file it is, not end with a traceback of zipfile's."""
+    """The error must name the file instead of being a traceback from zipfile."""
     path = tmp_path / "table.npz"
     if content is not None:
         path.write_bytes(content)
@@ -154,13 +154,13 @@ def test_the_committed_table_names_the_voices_of_the_model(model_dir: Path) -> N
 
 
 def off_by(offset: float, table: NormStatisticsTable, prosody: Prosody) -> NormStatistics:
-    """What is true of a voice whose means the table predicts too low, all by `offset`."""
+    """True statistics of a voice whose means are all `offset` above the predictions."""
     statistics = predicted(table, prosody)
     return NormStatistics(statistics.mean + np.float32(offset), statistics.variance)
 
 
 def test_a_voice_without_calibration_is_predicted_once_it_is_learned() -> None:
-    """Predicted at once, such a voice sounds wrong; never predicted, it never streams."""
+    """Predicted at once, such a voice would sound wrong. Never predicted, it would not stream."""
     table = made_table()
     for seed in range(SENTENCES_TO_LEARN):
         assert table.predict(sentence(seed), NEW) is None
@@ -172,7 +172,7 @@ def test_a_voice_without_calibration_is_predicted_once_it_is_learned() -> None:
 
 
 def test_short_sentences_are_not_learned() -> None:
-    """Decoded whole for ever, they would push out what the prediction of longer ones needs."""
+    """Short sentences would displace the longer ones that the prediction needs."""
     table = made_table()
     for seed in range(2 * SENTENCES_TO_LEARN):
         said = sentence(seed, SHORT_FRAMES - 1)
@@ -181,7 +181,7 @@ def test_short_sentences_are_not_learned() -> None:
 
 
 def test_a_calibrated_voice_stays_as_it_is() -> None:
-    """Whole decodes of short sentences must not pull a voice away from its calibration."""
+    """Short sentences that are decoded whole must not alter a calibrated voice."""
     table = made_table()
     before = predicted(table, sentence(0))
     for seed in range(SENTENCES_TO_LEARN):
@@ -190,7 +190,7 @@ def test_a_calibrated_voice_stays_as_it_is() -> None:
 
 
 def test_what_is_learned_is_bounded() -> None:
-    """Every mix that anyone asks for is a voice: the oldest must go, or memory grows for ever."""
+    """Every requested mix is a voice. The oldest must be dropped to limit memory."""
     table, said = made_table(), sentence(0)
     true = off_by(0.5, table, said)
     voices = [Voice(f"af_{number}", ()) for number in range(LEARNED_VOICES + 2)]

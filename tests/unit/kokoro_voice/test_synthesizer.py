@@ -60,7 +60,7 @@ def test_windows_and_the_whole_are_the_same_words_at_the_same_times(
 def test_voices_that_fail_the_gate_and_unknown_ones_are_decoded_whole(
     synthesizer: Synthesizer,
 ) -> None:
-    """Guards against windows that were found to sound wrong, or were never compared."""
+    """Guards against windows of voices that failed the gate, or were never tested."""
     assert not prepared(synthesizer, "af_jessica").decoding.windowed
     assert not prepared(synthesizer, "af_heart(3)+am_onyx(1)").decoding.windowed
     assert prepared(synthesizer, "am_onyx").decoding.windowed

@@ -46,7 +46,7 @@ def texts(text: str) -> list[str]:
     ],
 )
 def test_sentences_end_where_a_reader_would_pause(text: str, expected: list[str]) -> None:
-    """Guards against a break after a title or in a number, and against none after etc."""
+    """Guards against splits after a title or in a number, and against none after "etc."."""
     assert texts(text) == expected
 
 
@@ -57,7 +57,7 @@ def test_emoji_and_control_characters_are_dropped_and_signs_stay() -> None:
 
 
 def test_a_long_sentence_is_split_at_clauses() -> None:
-    """Guards against a first segment that takes many seconds to make."""
+    """Guards against a first segment that takes many seconds to synthesize."""
     clause = "the boats came back to the harbor after a long day,"
     long = " ".join([clause] * 12)
     split = list(segments(long, "en-us"))
@@ -68,7 +68,7 @@ def test_a_long_sentence_is_split_at_clauses() -> None:
 
 
 def test_a_word_with_its_phonemes_is_never_cut() -> None:
-    """Guards against a voice that reads out half a bracket and the slashes in it."""
+    """Guards against splitting a word with phonemes, whose brackets would be read out."""
     word = "[New York, New York](/nu jˈɔɹk, nu jˈɔɹk/)"
     split = texts(" ".join([word] * 40))
     assert len(split) > 1
@@ -87,7 +87,7 @@ def test_words_without_punctuation_are_split_between_words() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="abcD .,!?;\n'\"-12[](/)", max_size=1500))
 def test_nothing_is_lost_whatever_the_text(text: str) -> None:
-    """Guards against a cut that drops a character or makes a segment too long, or empty."""
+    """Guards against a split that drops a character, or gives an empty or too long segment."""
     split = texts(text)
     assert "".join("".join(split).split()) == "".join(text.split())
     assert all(0 < len(segment) <= MAX_SEGMENT_CHARS for segment in split)

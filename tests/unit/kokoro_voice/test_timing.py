@@ -37,17 +37,17 @@ def test_a_word_lasts_from_its_first_sound_to_its_last() -> None:
 
 
 def test_times_are_those_of_the_audio_that_is_sent() -> None:
-    """Guards against times of the model's audio, before trimming."""
+    """Guards against times that count from the untrimmed audio."""
     assert frames_of([("Oh.", "O.")], [10, 3, 1, 9], dropped=4) == [("Oh.", 4, 7)]
 
 
 def test_the_last_sound_is_that_before_the_punctuation() -> None:
-    """Guards against a pause at the end that is sent as if speech followed."""
+    """Guards against sending the silence at the end as if speech followed."""
     assert last_sound_frame("sO, nO…", np.array([10, 3, 30, 2, 3, 6, 20, 4, 1])) == 52
 
 
 def test_what_is_not_said_stays_with_its_neighbour() -> None:
-    """Guards against a caption that loses the dash, or shows it for no time."""
+    """Guards against losing a dash, or giving it a duration of zero."""
     words = [("–", ""), ("Oh", "O "), ("—", "— "), ("no", "n "), ("…", "")]
     assert frames_of(words, [5] + [1] * 6) == [("– Oh —", 3, 4), ("no …", 7, 8)]
 

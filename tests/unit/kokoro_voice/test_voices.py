@@ -37,7 +37,7 @@ MIXABLE = Voices(["af_bella", "af_sky", "bf_emma", "jf_alpha"], "af_sky")
 def test_a_mix_is_weighted_and_named_so_that_its_name_asks_for_it_again(
     asked: str, name: str, components: dict[str, float]
 ) -> None:
-    """Guards against a mix louder than its components, and a name that is refused when sent."""
+    """Guards against a mix louder than its components, and a name that cannot be sent again."""
     voice = MIXABLE.resolve(asked)
     assert voice.name == name
     assert dict(voice.components) == pytest.approx(components)
@@ -67,7 +67,7 @@ def test_a_mix_is_weighted_and_named_so_that_its_name_asks_for_it_again(
 def test_a_mix_that_cannot_be_spoken_is_refused_by_its_component(
     asked: str, error: type[VoiceError], mentions: list[str]
 ) -> None:
-    """Guards against a mix that is spoken otherwise than asked, and against an echo of it all."""
+    """Guards against a mix that differs from the request, and against echoing all of it."""
     with pytest.raises(error) as caught:
         MIXABLE.resolve(asked)
     assert all(word in str(caught.value) for word in mentions)

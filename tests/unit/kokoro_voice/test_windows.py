@@ -8,12 +8,12 @@ from kokoro_voice.windows import SpokenFrames
 
 
 def energy(frames: int, onset: float) -> NDArray[np.float32]:
-    """Of silence, and from a frame on, or half a frame, of speech."""
+    """An energy curve of silence, followed by speech from a frame, or half a frame, on."""
     return np.where(np.arange(2 * frames) < 2 * onset, -9.0, 4.0).astype(np.float32)
 
 
 def test_silence_around_the_sentence_is_not_decoded() -> None:
-    """It is trimmed away in any case, and in front it delays the first sound."""
+    """Silence is trimmed away in any case, and in front it would delay the first sound."""
     token_frames = np.array([20, 4, 3, 11, 2])
     spoken = SpokenFrames.of(token_frames, energy(40, 18.5), last_sound=1)
     assert (spoken.start, spoken.onset, spoken.end) == (15, 21, 33)
