@@ -76,7 +76,7 @@ def test_a_wrong_value_is_reported_before_anything_starts(run) -> None:
     """A wrong voice was found out after 70 seconds, and argparse's usage named other options."""
     command = run("make", "say", "VOICE=nobody")
     assert command.process.wait(60) == 2
-    assert "error: VOICE: no voice 'nobody'; the voices are af_alloy" in command.output()
+    assert "error: VOICE: unknown voice 'nobody'; use one of af_alloy" in command.output()
     assert "model" not in command.output()
     assert "usage" not in command.output()
     assert "Traceback" not in command.output()

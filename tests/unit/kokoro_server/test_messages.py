@@ -140,7 +140,7 @@ VOICES = Voices(["af_bella", "af_sky", "bf_emma"], "af_sky")
         (
             "af_sky+bf_emma",
             "invalid",
-            "voice: 'af_sky+bf_emma' mixes the languages en-us and en-gb",
+            "voice: 'af_sky+bf_emma' mixes the languages en-us",
         ),
     ],
 )
