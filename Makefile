@@ -145,6 +145,7 @@ BENCHES := first_words chunker engine server scheduling quality profile
 bench: .venv/dev.stamp
 	for name in $(BENCHES); do \
 	  $(BIN)/python -m bench.$$name --out bench/results/$$name.md || exit 1; done
+	$(BIN)/python -m bench.first_words_picture
 
 ## make calibrate    decode the calibration's sentences in all voices and fit the table of statistics (an hour of CPU)
 .PHONY: calibrate
