@@ -157,6 +157,7 @@ calibrate: .venv/local.stamp
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
+## make setup-dev    install the development tools into .venv
 .PHONY: setup-dev
 setup-dev: .venv/dev.stamp
 
