@@ -198,7 +198,7 @@ def _windows() -> str:
     return (
         "Most voices speak in windows: the first audio leaves before the sentence is decoded to "
         f"its end. {', '.join(names[:-1])} and {names[-1]} speak in whole sentences, because "
-        "their windows were outside the limits of [the quality benchmark]"
+        "their windows were outside the limits in at least one run of [the quality benchmark]"
         "(../bench/results/quality.md). Sentences of less "
         f"than {WINDOW_LIMITS.short_frames * FRAME_S:g} s are decoded whole in every voice."
     )

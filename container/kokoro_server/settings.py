@@ -59,8 +59,8 @@ class Settings(BaseModel):
     peer_timeout_s: float = Field(120.0, gt=0)
     """A peer that takes no frame and answers no ping for this long is considered dead.
 
-    It is long because a client may read at the pace of playback, and then a ping waits behind
-    audio.
+    It is long because a client that reads at the pace of playback answers a ping only after the
+    audio before it.
     """
     idle_timeout_s: float = Field(900.0, gt=0)
     """A session in which nothing happens for this long is closed."""
