@@ -281,7 +281,7 @@ async def test_a_refusal_has_bedrocks_name_and_the_servers_message(
 
 async def test_the_agent_names_the_servers_error(server, history: ChatHistory) -> None:
     server.refusal = (404, "model 'llama3.2' not found")
-    with pytest.raises(BedrockError, match=r"^Bedrock: .*model 'llama3.2' not found"):
+    with pytest.raises(BedrockError, match=r"^Bedrock failed: .*model 'llama3.2' not found"):
         await written(history)
     server.refusal = (429, "Rate limit reached.")
     with pytest.raises(BedrockError, match="Rate limit reached"):

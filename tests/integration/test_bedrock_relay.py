@@ -251,7 +251,7 @@ async def test_expired_credentials_are_refreshed_or_named(environ, tmp_path: Pat
         assert await written(history) == REPLY
         source.unlink()
         with pytest.raises(
-            BedrockError, match="ExpiredTokenException: the AWS credentials cannot be refreshed"
+            BedrockError, match="the AWS credentials cannot be refreshed"
         ):
             await written(history)
         assert (await relay.stats())["requests"] == 1
@@ -260,7 +260,7 @@ async def test_expired_credentials_are_refreshed_or_named(environ, tmp_path: Pat
 async def test_wrong_credentials_are_named_as_by_bedrock(environ) -> None:
     environ(**CALLER | {"AWS_SECRET_ACCESS_KEY": "wrong"})
     async with callers_bedrock() as url, relaying(url) as relay:
-        with pytest.raises(BedrockError, match=r"^Bedrock: InvalidSignatureException: The request"):
+        with pytest.raises(BedrockError, match=r"^Bedrock failed: The request signature"):
             await written(agents_history(environ, relay))
 
 
@@ -341,14 +341,15 @@ async def test_a_refusal_reads_as_from_bedrock(environ, code: str, message: str)
     ):
         with pytest.raises(BedrockError) as error:
             await written(agents_history(environ, relay))
-    assert str(error.value) == f"Bedrock: {code}: {message}"
+    assert str(error.value).startswith(f"Bedrock failed: {message.rstrip('.')}")
+    assert f"({code})" in str(error.value)
 
 
 async def test_a_model_that_fails_in_the_middle_reads_as_from_bedrock(environ) -> None:
     environ(**CALLER)
     async with callers_bedrock() as url, relaying(url) as relay:
         await relay.order("script", {"text": "one two three", "error_after_tokens": 2})
-        with pytest.raises(BedrockError, match=r"modelStreamErrorException.*The model stopped"):
+        with pytest.raises(BedrockError, match=r"The model stopped.*modelStreamErrorException"):
             await written(agents_history(environ, relay))
 
 
@@ -365,7 +366,7 @@ async def test_a_bedrock_that_breaks_off_is_named_soon(environ, caplog, cut: int
     async with Canned.serving(answer + b"\r\n") as (_, url), relaying(url) as relay:
         history = agents_history(environ, relay)
         async with asyncio.timeout(10):
-            with pytest.raises(BedrockError, match="the connection broke off"):
+            with pytest.raises(BedrockError, match="the connection was lost"):
                 await written(history)
     assert history.messages == []
     assert "Bedrock broke off its response" in caplog.text
