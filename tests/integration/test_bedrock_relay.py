@@ -250,9 +250,7 @@ async def test_expired_credentials_are_refreshed_or_named(environ, tmp_path: Pat
         history = agents_history(environ, relay)
         assert await written(history) == REPLY
         source.unlink()
-        with pytest.raises(
-            BedrockError, match="the AWS credentials cannot be refreshed"
-        ):
+        with pytest.raises(BedrockError, match="the AWS credentials cannot be refreshed"):
             await written(history)
         assert (await relay.stats())["requests"] == 1
 
