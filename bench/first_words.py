@@ -22,6 +22,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict
 
 from bench.report import argument_parser, document, machine, publish, spread, table
+from local.progress import show
 from local.supervisor import Supervisor
 from local.timeline import ReplyTimeline, Report
 from voice_agent_client import AgentConnection, ask_sse
@@ -86,7 +87,7 @@ async def measure(agent_url: str, mode: Mode, transport: Transport) -> Report:
 async def run(rounds: int) -> list[Report]:
     """Run `rounds` turns of every combination, interleaved, after one turn to warm up."""
     turns: list[Report] = []
-    async with Supervisor(lambda line: print(line, file=sys.stderr)) as supervisor:
+    async with Supervisor(show) as supervisor:
         url = supervisor.addresses.agent_url
         await measure(url, "bidi", "ws")
         for number in range(rounds):

@@ -9,7 +9,6 @@ speech, and silence wherever playback had to wait for audio.
 """
 
 import asyncio
-import sys
 import time
 from contextlib import aclosing
 from typing import NamedTuple
@@ -19,6 +18,7 @@ from bench.hearing import transcribe, word_error_rate
 from bench.playback import Chunk, as_heard, duration_s, underrun_s
 from bench.samples import FOLDER, REPLIES, write_mp3
 from kokoro_voice.audio import SAMPLE_RATE_HZ
+from local.progress import show
 from local.supervisor import Supervisor
 from voice_agent_client import AgentConnection, Audio, ErrorEvent, TextDelta
 
@@ -62,7 +62,7 @@ async def ask(agent_url: str, mode: Mode) -> Reply:
 
 async def record() -> dict[Mode, Reply]:
     """Ask in both modes, after one turn to warm up."""
-    async with Supervisor(lambda line: print(line, file=sys.stderr)) as supervisor:
+    async with Supervisor(show) as supervisor:
         url = supervisor.addresses.agent_url
         await ask(url, "bidi")
         return {mode: await ask(url, mode) for mode in REPLIES}

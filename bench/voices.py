@@ -23,7 +23,12 @@ from kokoro_model.manifest import load_manifest
 from kokoro_server.settings import Settings
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples, silence
 from kokoro_voice.languages import LANGUAGES, UNSERVED_LANGUAGES
-from kokoro_voice.norm_statistics import LEARNED_VOICES, SENTENCES_TO_LEARN, read_provenance
+from kokoro_voice.norm_statistics import (
+    LEARNED_VOICES,
+    SENTENCES_TO_LEARN,
+    read_provenance,
+    served_voices,
+)
 from kokoro_voice.onnx_model import Cancellation
 from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.text import segments
@@ -115,7 +120,7 @@ def plain_name(voice: str) -> str:
 
 def served() -> Voices:
     """Return the voices that the server serves; this needs no model."""
-    return Voices(list(read_provenance().voices), Settings.model_fields["default_voice"].default)
+    return Voices(list(served_voices()), Settings.model_fields["default_voice"].default)
 
 
 def speak(synthesizer: Synthesizer, voices: Voices, sample: Sample) -> Samples:

@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-MAX_PROMPT_CHARS = 4000
-"""The agent's own default, `VOICE_AGENT_MAX_PROMPT_CHARS`."""
+from voice_agent.settings import Settings
 
+MAX_PROMPT_CHARS: int = Settings.model_fields["max_prompt_chars"].default
 MAX_TEXT_CHARS = 20_000
+"""What the speech server takes in one request, which the whole text is in mode batch."""
+
 DEFAULT_PROMPT = "Tell me about the harbor."
-DEFAULT_VOICE = "af_heart"
+DEFAULT_VOICE: str = Settings.model_fields["voice"].default
 DEFAULT_PORT = 8080
 
 DESCRIPTION = "Run the whole voice agent on this machine, with stand-ins for AWS."
@@ -37,8 +39,7 @@ _VARIABLES_OF_MAKE = {
     "demo": f"PORT {_ANSWERING}",
     "container": "PORT",
 }
-_OPTIONS_OF_MAKE = {"TEXT": "prompt", "SAY": "--text"}
-_NAMES_IN_MAKE = {option: variable for variable, option in _OPTIONS_OF_MAKE.items()}
+_NAMES_IN_MAKE = {"prompt": "TEXT", "--text": "SAY"}
 
 
 class CommandLine(argparse.ArgumentParser):
@@ -108,7 +109,8 @@ def parse_make(target: str, environment: Mapping[str, str]) -> argparse.Namespac
         if variable == "TEXT":
             prompt = ["--", value]
         else:
-            options.append(f"{_OPTIONS_OF_MAKE.get(variable, '--' + variable.lower())}={value}")
+            option = "text" if variable == "SAY" else variable.lower()
+            options.append(f"--{option}={value}")
     return _parse(parser, [*_COMMANDS_OF_MAKE[target], *options, *prompt])
 
 

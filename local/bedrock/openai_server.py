@@ -86,19 +86,3 @@ def _list_models(url: str) -> tuple[str, ...]:
     response.raise_for_status()
     # Ollama without a model lists null.
     return tuple(str(model["id"]) for model in response.json()["data"] or ())
-
-
-def check_server(url: str, model: str | None = None) -> str:
-    """Check that the server answers, and choose the model.
-
-    Args:
-        url: The server's base URL, such as `http://127.0.0.1:11434/v1`.
-        model: The model's name; None takes the first that the server lists.
-
-    Returns:
-        One line that says which model will answer.
-
-    Raises:
-        UpstreamError: The server does not answer, answers with an error or has no model.
-    """
-    return str(Server.find(url, model))

@@ -167,18 +167,6 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split()).rstrip(".")
 
 
-def check_credentials() -> str:
-    """Check that the caller has credentials and a Region, without calling Bedrock.
-
-    Returns:
-        One line that says where the replies will come from.
-
-    Raises:
-        UpstreamError: Something is missing or has expired; the message says what to do.
-    """
-    return str(Account.from_environment())
-
-
 @asynccontextmanager
 async def run_relay(
     account: Account,

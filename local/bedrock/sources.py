@@ -48,30 +48,38 @@ async def reply_source(bedrock: str, model: str | None) -> ReplySource:
     Raises:
         UpstreamError: There are no credentials, or there is no server at that address.
     """
-    arguments = ("--model", model) if model else ()
     if bedrock == "scripted":
         return SCRIPTED
     if bedrock == "aws":
-        from local.bedrock.relay import check_credentials
+        from local.bedrock.relay import Account
 
-        description = await asyncio.to_thread(check_credentials)
-        return ReplySource(description, "local.bedrock.relay", arguments, _caller_environment())
+        account = await asyncio.to_thread(Account.from_environment)
+        return ReplySource(
+            str(account),
+            "local.bedrock.relay",
+            ("--model", model) if model else (),
+            _caller_environment("AWS_"),
+        )
 
-    from local.bedrock.openai_server import check_server
+    from local.bedrock.openai_server import Server
 
+    server = await asyncio.to_thread(Server.find, bedrock, model)
     return ReplySource(
-        await asyncio.to_thread(check_server, bedrock, model),
+        str(server),
         "local.bedrock.openai_compatible",
-        ("--url", bedrock, *arguments),
+        ("--url", server.url, "--model", server.model),
         _caller_environment(),
         _PATIENCE,
     )
 
 
-def _caller_environment() -> dict[str, str]:
-    """Return the caller's AWS settings and proxies, which the other processes do not get."""
+def _caller_environment(*prefixes: str) -> dict[str, str]:
+    """Return the caller's proxies, and the variables that begin with one of `prefixes`.
+
+    The other processes get neither.
+    """
     return {
         name: value
         for name, value in os.environ.items()
-        if name.startswith("AWS_") or name.lower().endswith("_proxy")
+        if name.startswith(prefixes) or name.lower().endswith("_proxy")
     }

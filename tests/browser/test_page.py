@@ -1,26 +1,21 @@
 """The page in real Chromium, against the real stack, as `make demo` serves it."""
 
 import os
-import shutil
 import signal
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
+from tests.chromium import opened, require_chromium
 from tests.command import Command, running
 
 pytestmark = pytest.mark.timeout(300)
 
-CHROMIUM = shutil.which("chromium")
-CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
-    if CHROMIUM is None:
-        missing = "chromium is not installed: apt-get install chromium"
-        pytest.fail(missing) if "CI" in os.environ else pytest.skip(missing)
+    require_chromium()
     with running(tmp_path_factory.mktemp("demo")) as start:
         yield start("make", "demo")
 
@@ -28,16 +23,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
 @pytest.fixture
 def page(demo: Command) -> Iterator[Page]:
     url = demo.wait_for(r"Open (http://\S+)")[1]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
-        page = browser.new_page()
-        faults: list[str] = []
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda entry: entry.type == "error" and faults.append(entry.text))
-        page.goto(url)
+    with opened(url) as page:
         yield page
-        browser.close()
-        assert faults == []
 
 
 def test_a_reply_is_shown_and_played(page: Page) -> None:

@@ -1,7 +1,6 @@
 """Replies of an OpenAI-compatible server at the agent's Bedrock address."""
 
 import asyncio
-import json
 import logging
 import os
 import signal
@@ -20,8 +19,9 @@ from botocore.config import Config
 
 from local.aws_wire.sigv4 import Verifier
 from local.bedrock.openai_compatible import run_openai_compatible
-from local.bedrock.openai_server import Server, check_server
+from local.bedrock.openai_server import Server
 from local.bedrock.upstream import UpstreamError
+from tests.listening import listening
 from tests.openai_server import OpenAIServer, run_openai_server, text_deltas
 from voice_agent.model import BedrockError, ChatHistory, Text, create_model
 from voice_agent.settings import Settings
@@ -355,7 +355,7 @@ async def test_the_api_key_is_the_users(server, bedrock_url: str, monkeypatch) -
     await converse(bedrock_url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
     await converse(bedrock_url)
-    await asyncio.to_thread(check_server, server.url)
+    await asyncio.to_thread(Server.find, server.url)
     assert server.keys == {"no-key", "sk-mine"}
 
 
@@ -373,7 +373,7 @@ async def test_a_server_that_is_gone_is_named(history: ChatHistory, server) -> N
 
 async def test_the_check_names_the_model_that_answers(server) -> None:
     def check(model: str | None = None) -> str:
-        return check_server(server.url, model)
+        return str(Server.find(server.url, model))
 
     assert await asyncio.to_thread(check) == f"llama3.2 at {server.url}"
     server.models = ["gemma3:4b", "qwen3", "llama3.2"]
@@ -392,7 +392,7 @@ async def test_a_server_without_a_model_is_named(server, models: list[str] | Non
     """Ollama lists null instead of an empty list."""
     server.models = models
     with pytest.raises(UpstreamError, match=f"server at {server.url} has no model: add one"):
-        await asyncio.to_thread(check_server, server.url)
+        await asyncio.to_thread(Server.find, server.url)
 
 
 @pytest.mark.parametrize(
@@ -404,7 +404,7 @@ async def test_a_server_that_refuses_to_list_is_named(server, status: int, advic
     with pytest.raises(
         UpstreamError, match=f"{server.url} answers /models with status {status}: .*{advice}"
     ):
-        await asyncio.to_thread(check_server, server.url)
+        await asyncio.to_thread(Server.find, server.url)
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ async def test_a_server_that_refuses_to_list_is_named(server, status: int, advic
 )
 def test_a_server_that_is_not_there_is_named_as_it_was_typed(url: str) -> None:
     with pytest.raises(UpstreamError) as error:
-        check_server(url)
+        Server.find(url)
     assert f"no OpenAI-compatible server answers at {url} (" in str(error.value)
     assert "start it first" in str(error.value)
 
@@ -422,29 +422,13 @@ async def test_the_process_serves_and_ends_cleanly_in_the_middle_of_a_reply(
 ) -> None:
     server.models = ["gemma3:4b", "qwen3"]
     server.released.clear()
-    process = await asyncio.create_subprocess_exec(
-        *(*COMMAND, "--url", server.url, *AGENTS_KEYS),
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        line = json.loads(await process.stdout.readline())
-        assert line == {"event": "listening", "host": "127.0.0.1", "port": line["port"]}
-        events = await asyncio.to_thread(stream, f"http://127.0.0.1:{line['port']}")
+    async with listening(*COMMAND, "--url", server.url, *AGENTS_KEYS) as process:
+        events = await asyncio.to_thread(stream, f"http://127.0.0.1:{process.port}")
         first = await asyncio.to_thread(next, iter(events))
         assert first == {"messageStart": {"role": "assistant"}}
         assert server.requests[-1]["model"] == "gemma3:4b"
-        process.send_signal(signal.SIGTERM)
-        output, log = await asyncio.wait_for(process.communicate(), 30)
-    finally:
-        if process.returncode is None:
-            process.kill()
-    assert process.returncode == 0
-    assert output == b""
+        log = await process.end(signal.SIGTERM)
     assert b"Replies come from gemma3:4b at" in log
-    assert b"Traceback" not in log, log.decode()
 
 
 def test_the_process_does_not_start_without_the_server() -> None:

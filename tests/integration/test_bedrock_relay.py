@@ -24,10 +24,11 @@ from botocore.credentials import Credentials
 
 from local.aws_wire.sigv4 import Verifier
 from local.bedrock.converse import BedrockConverse, Pace, run_bedrock
-from local.bedrock.relay import Account, check_credentials, run_relay
+from local.bedrock.relay import Account, run_relay
 from local.bedrock.replies import choose_reply, load_replies
 from local.bedrock.runtime import event
 from local.bedrock.upstream import UpstreamError
+from tests.listening import listening
 from voice_agent.model import BedrockError, ChatHistory, Text, create_model
 from voice_agent.settings import Settings
 
@@ -219,7 +220,7 @@ async def test_a_profile_has_credentials_and_a_region(environ, tmp_path: Path) -
         f"[dev]\naws_access_key_id = {KEY_ID}\naws_secret_access_key = {SECRET}\n"
     )
     environ(AWS_PROFILE="dev")
-    assert check_credentials() == (
+    assert str(Account.from_environment()) == (
         "Amazon Bedrock in eu-central-1, with credentials from the profile dev "
         "(shared-credentials-file)"
     )
@@ -235,7 +236,7 @@ async def test_expired_credentials_are_refreshed_or_named(environ, tmp_path: Pat
     )
     environ(AWS_PROFILE="dev")
     with pytest.raises(UpstreamError, match=r"cannot be used: .*cat: .*aws sso login"):
-        check_credentials()
+        Account.from_environment()
     # botocore refreshes credentials that expire within ten minutes.
     expiry = dt.datetime.now(dt.UTC) + dt.timedelta(minutes=5)
     credentials = {
@@ -264,7 +265,7 @@ async def test_wrong_credentials_are_named_as_by_bedrock(environ) -> None:
 
 async def test_an_api_key_replaces_the_signature(environ) -> None:
     environ(AWS_REGION=REGION, AWS_BEARER_TOKEN_BEDROCK="bedrock-api-key-abc")
-    assert check_credentials().endswith("with the key in AWS_BEARER_TOKEN_BEDROCK")
+    assert str(Account.from_environment()).endswith("with the key in AWS_BEARER_TOKEN_BEDROCK")
     answer = refusal("403 Forbidden", "AccessDeniedException", "The key has expired.")
     async with Canned.serving(answer) as (canned, url), relaying(url) as relay:
         environ()
@@ -463,7 +464,7 @@ def test_what_is_missing_is_named_before_the_start(
     (tmp_path / "config").write_text(config)
     environ(**variables)
     with pytest.raises(UpstreamError, match=named) as error:
-        check_credentials()
+        Account.from_environment()
     assert "\n" not in str(error.value)
 
 
@@ -473,30 +474,16 @@ def command(*arguments: str) -> list[str]:
 
 async def test_the_process_serves_and_ends_cleanly_in_the_middle_of_a_reply(environ) -> None:
     environ(**CALLER)
-    async with callers_bedrock(tokens_per_s=5.0) as url:
-        process = await asyncio.create_subprocess_exec(
-            *command("--endpoint-url", url, "--model", ARN),
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        try:
-            assert process.stdout is not None
-            line = json.loads(await process.stdout.readline())
-            assert line == {"event": "listening", "host": "127.0.0.1", "port": line["port"]}
-            relay = Relay(line["port"], url)
-            events = await asyncio.to_thread(relay.stream)
-            first = await asyncio.to_thread(next, iter(events))
-            assert first == {"messageStart": {"role": "assistant"}}
-            assert (await relay.stats())["model_ids"] == [ARN]
-            process.send_signal(signal.SIGTERM)
-            output, log = await asyncio.wait_for(process.communicate(), 30)
-        finally:
-            if process.returncode is None:
-                process.kill()
-    assert process.returncode == 0
-    assert output == b""
-    assert b"Traceback" not in log, log.decode()
+    async with (
+        callers_bedrock(tokens_per_s=5.0) as url,
+        listening(*command("--endpoint-url", url, "--model", ARN)) as process,
+    ):
+        relay = Relay(process.port, url)
+        events = await asyncio.to_thread(relay.stream)
+        first = await asyncio.to_thread(next, iter(events))
+        assert first == {"messageStart": {"role": "assistant"}}
+        assert (await relay.stats())["model_ids"] == [ARN]
+        log = await process.end(signal.SIGTERM)
     assert SECRET.encode() not in log
 
 

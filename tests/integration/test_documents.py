@@ -19,9 +19,10 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from bench.hearing import peak, read_wav, transcribe, word_error_rate
+from tests.chromium import opened
 from tests.command import Command, running
 from tests.documents import ROOT, Block, blocks
 
@@ -34,7 +35,6 @@ SERVING = {
     "make container": r"\bready:",
 }
 RUNNABLE = {"sh", "python", "html"}
-CHROMIUM = shutil.which("chromium")
 
 
 def scenes() -> list[list[Block]]:
@@ -126,30 +126,19 @@ def check_speech(path: Path, command: str) -> None:
 
 def open_in_browser(block: Block, folder: Path) -> None:
     """Open the page beside copies of the modules it imports: it must show text and play."""
-    if CHROMIUM is None:
-        missing = "chromium is not installed: apt-get install chromium"
-        pytest.fail(missing) if "CI" in os.environ else pytest.skip(missing)
     site = folder / "site"
     site.mkdir()
-    played = "<script type='module'>import { PcmPlayer } from './player.js'; const push = "
+    played = "<link rel='icon' href='data:,'><script type='module'>"
+    played += "import { PcmPlayer } from './player.js'; const push = "
     played += "PcmPlayer.prototype.push; PcmPlayer.prototype.push = function (data) { push.call("
     played += "this, data); window.playing = this; };</script>\n"
     (site / "index.html").write_text(played + block.code)
     for module in re.findall(r'from "\./(\S+)"', block.code):
         shutil.copy(ROOT / "web" / module, site)
-    with hosting(site) as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_page()
-        faults: list[str] = []
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.goto(url)
+    with hosting(site) as url, opened(f"{url}/") as page:
         page.get_by_role("button").click()
         expect(page.locator("p")).to_contain_text("harbor", timeout=60_000)
         page.wait_for_function("window.playing && window.playing.playedS > 1", timeout=60_000)
-        browser.close()
-        assert faults == []
 
 
 @contextmanager

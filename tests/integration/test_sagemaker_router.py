@@ -34,6 +34,7 @@ from local.sagemaker.router import SageMakerRouter, run_router
 from local.sagemaker.settings import Endpoint, RouterSettings
 from speech_client.transport import ConnectionLostError, H2Transport
 from tests.integration.echo_container import EchoContainer, run_echo_container
+from tests.listening import listening
 
 KEY_ID, SECRET = "AKIATEST", "secret"
 ROOT = Path(__file__).parents[2]
@@ -735,22 +736,14 @@ def command(*arguments: str) -> list[str]:
 async def test_the_process_announces_itself_and_ends_cleanly(
     tmp_path: Path, container: EchoContainer, number: signal.Signals
 ) -> None:
-    process = await asyncio.create_subprocess_exec(
+    async with listening(
         *command("--endpoint", f"echo={container.url}", "--tls-dir", str(tmp_path)),
         *("--access-key-id", KEY_ID, "--secret-access-key", SECRET),
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        async with asyncio.timeout(60):
-            line = json.loads(await process.stdout.readline())
-        assert line == {"event": "listening", "host": "127.0.0.1", "port": line["port"]}
+    ) as process:
         transport = H2Transport(ca_file=str(tmp_path / "ca.pem"))
         config = await AsyncSageMakerRuntimeHTTP2Config.resolve(
             region="us-east-1",
-            endpoint_uri=f"https://localhost:{line['port']}",
+            endpoint_uri=f"https://localhost:{process.port}",
             transport=transport,
             aws_access_key_id=KEY_ID,
             aws_secret_access_key=SECRET,
@@ -758,17 +751,8 @@ async def test_the_process_announces_itself_and_ends_cleanly(
         s = await open_stream(AsyncSageMakerRuntimeHTTP2Client(config))
         await s.send("hello")
         assert await s.receive() == part(b"hello", "UTF8")
-        process.send_signal(number)
-        async with asyncio.timeout(60):
-            output, log = await process.communicate()
+        await process.end(number)
         await transport.close()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert process.returncode == 0
-    assert output == b""
-    assert b"Traceback" not in log
 
 
 @pytest.mark.parametrize(
