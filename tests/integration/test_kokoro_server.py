@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -27,7 +28,7 @@ from kokoro_server.scheduler import Scheduler
 from kokoro_server.synthesis import Speech
 from kokoro_server.utterance import SpeechRequest, Utterance
 from kokoro_voice.audio import Samples
-from kokoro_voice.engine import Engine, NormStatistics, Prosody
+from kokoro_voice.engine import NormStatistics, Prosody
 from kokoro_voice.errors import WorkCancelled
 from kokoro_voice.onnx_model import Cancellation
 from kokoro_voice.synthesizer import Synthesizer
@@ -51,6 +52,7 @@ class Server:
     def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
         self.process = process
         self.log = log
+        self.pings: list[int] = []
         assert process.stdout is not None
         listening = json.loads(process.stdout.readline())
         assert listening["event"] == "listening"
@@ -105,6 +107,29 @@ def server(model_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     with running(model_dir, tmp_path_factory.mktemp("server") / "log") as running_server:
         asyncio.run(running_server.wait_until_ready())
         yield running_server
+
+
+@pytest.fixture(scope="module")
+def strict_server(model_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that admits one listener and writes metrics.
+
+    Starting a server takes most of the time of the tests that need one, so they share it. The
+    first needs it as it is after its start; the last one stops it.
+    """
+    with running(
+        model_dir,
+        tmp_path_factory.mktemp("strict-server") / "log",
+        KOKORO_ADMISSION_HEADROOM="1000",
+        KOKORO_METRICS_NAMESPACE="VoiceAgent",
+        KOKORO_ENDPOINT_NAME="kokoro-test",
+    ) as running_server:
+        running_server.pings = asyncio.run(running_server.wait_until_ready())
+        yield running_server
+
+
+@pytest.fixture(scope="module")
+def synthesizer(model_dir: Path) -> Synthesizer:
+    return Synthesizer(model_dir, threads=2)
 
 
 @asynccontextmanager
@@ -281,27 +306,23 @@ def begun(text: str, voice: Voice, granularity: Granularity) -> Utterance:
 
 
 async def test_cancelling_stops_the_engine_itself(
-    model_dir: Path, monkeypatch: pytest.MonkeyPatch
+    synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against a new utterance that waits for the synthesis of a cancelled one."""
     began, cancelled = threading.Event(), threading.Event()
+    whole = synthesizer.engine.whole
 
-    class WatchedEngine(Engine):
-        def whole(
-            self, prosody: Prosody, cancellation: Cancellation
-        ) -> tuple[Samples, NormStatistics]:
-            began.set()
-            try:
-                return super().whole(prosody, cancellation)
-            except WorkCancelled:
-                cancelled.set()
-                raise
+    def watched(prosody: Prosody, cancellation: Cancellation) -> tuple[Samples, NormStatistics]:
+        began.set()
+        try:
+            return whole(prosody, cancellation)
+        except WorkCancelled:
+            cancelled.set()
+            raise
 
-    monkeypatch.setattr("kokoro_voice.synthesizer.Engine", WatchedEngine)
-    speech = Speech(Synthesizer(model_dir, threads=2), EngineQueue(Scheduler()))
+    monkeypatch.setattr(synthesizer.engine, "whole", watched)
+    speech = Speech(synthesizer, EngineQueue(Scheduler()))
     voice = Voices(["af_heart"], "af_heart").default
-    await speech.warm_up(voice, "sentence")
-    began.clear()
     utterance = begun(" ".join(["harbor"] * 34), voice, "sentence")
     speaking = asyncio.ensure_future(anext(speech.speak(utterance)))
     assert await asyncio.to_thread(began.wait, 60)
@@ -310,9 +331,9 @@ async def test_cancelling_stops_the_engine_itself(
     await speech.close()
 
 
-async def test_who_is_spoken_in_windows_and_who_in_sentences(model_dir: Path) -> None:
+async def test_who_is_spoken_in_windows_and_who_in_sentences(synthesizer: Synthesizer) -> None:
     """Guards against a granularity without effect, and windows of voices that fail the gate."""
-    speech = Speech(Synthesizer(model_dir, threads=2), EngineQueue(Scheduler()))
+    speech = Speech(synthesizer, EngineQueue(Scheduler()))
     voices = Voices(["af_heart", "af_jessica"], "af_heart")
     usual = (await speech.warm_up(voices.default, "window")).tally
     assert usual.engine_s > 0
@@ -333,18 +354,6 @@ async def test_who_is_spoken_in_windows_and_who_in_sentences(model_dir: Path) ->
     assert sounding["af_heart", "window"] > 2
     assert sounding["af_heart", "sentence"] <= 2  # the trimmer keeps a little until the end
     assert sounding["af_jessica", "window"] <= 2
-
-
-async def test_a_fresh_server_knows_what_speech_costs(model_dir: Path, tmp_path: Path) -> None:
-    """Guards against admitting every caller before the first utterance has ended."""
-    with running(model_dir, tmp_path / "log", KOKORO_ADMISSION_HEADROOM="1000") as server:
-        await server.wait_until_ready()
-        async with session(server) as first, session(server) as second:
-            await speak(first, text=LONG)
-            await until(first, "synthesis_start")
-            await speak(second, text="Yes.")
-            refused, _ = await until(second, "error")
-            assert refused["code"] == "busy"
 
 
 async def test_close_answers_everything_then_closes_with_1000(server: Server) -> None:
@@ -394,7 +403,7 @@ def test_words_without_punctuation_are_all_spoken(server: Server) -> None:
         "wind moved the long grass on the other side of the bridge where two young "
         "girls were reading a book about a ship that went around the world "
     )
-    text = " ".join((words * 3).split()[:151])
+    text = " ".join((words * 3).split()[:125])  # 601 phonemes
     audio, _ = read_wav(server.post(text=text, speed=1.2).content)
     assert wrong_words(text, audio) <= 0.1
     assert longest_silence_s(audio, RATE_HZ) < 0.7
@@ -429,7 +438,7 @@ async def test_two_clients_progress_at_once(server: Server) -> None:
     The long request's peer does not read meanwhile, which must hold up nobody either.
     """
     async with session(server) as long, session(server) as short:
-        await speak(long, text=f"{LONG} {LONG}")
+        await speak(long, text=f"{LONG} {SENTENCES[0]}")
         while not isinstance(await next_event(long), bytes):
             pass
         completed = server.get("/stats").json()["completed"]
@@ -481,33 +490,6 @@ async def test_vanished_clients_leave_nothing_behind(server: Server) -> None:
     assert now["completed"] == before["completed"]
 
 
-async def test_sigterm_in_mid_speech_lets_it_finish_and_exits_with_0(
-    model_dir: Path, tmp_path: Path
-) -> None:
-    """Guards against cut sentences when SageMaker removes an instance.
-
-    Also that `/ping` is 503 until the model has spoken once.
-    """
-    with running(model_dir, tmp_path / "log") as server:
-        assert (await server.wait_until_ready())[0] == 503
-        async with session(server) as websocket:
-            await speak(websocket, text="Good morning. Good night.", request_id="a")
-            while not isinstance(await next_event(websocket), bytes):
-                pass
-            server.process.send_signal(signal.SIGTERM)
-            going_away, early = await until(websocket, "going_away")
-            assert going_away == {"type": "going_away", "reason": "shutdown", "deadline_s": 25.0}
-            assert server.get("/ping").status_code == 503
-            complete, late = await until(websocket, "synthesis_complete")
-            assert complete["request_id"] == "a"
-            assert len(early) + len(late) > 0
-            with pytest.raises(ConnectionClosed) as closed:
-                await websocket.recv()
-            assert closed.value.rcvd is not None
-            assert closed.value.rcvd.code == 1001
-        assert await asyncio.to_thread(server.process.wait, 10) == 0
-
-
 def test_a_damaged_model_is_one_clear_error(model_dir: Path, tmp_path: Path) -> None:
     """Guards against a traceback, and against a server that never becomes ready."""
     model = model_dir / "prosody-cpu.onnx"
@@ -529,31 +511,6 @@ def test_a_damaged_model_is_one_clear_error(model_dir: Path, tmp_path: Path) -> 
     assert "Traceback" not in result.stderr
 
 
-async def test_every_utterance_is_a_line_of_metrics(model_dir: Path, tmp_path: Path) -> None:
-    """Guards against alarms without data, and against a wrong time of the first audio."""
-    with running(
-        model_dir,
-        tmp_path / "log",
-        KOKORO_METRICS_NAMESPACE="VoiceAgent",
-        KOKORO_ENDPOINT_NAME="kokoro-test",
-    ) as server:
-        await server.wait_until_ready()
-        async with session(server) as websocket:
-            await speak(websocket, text=SENTENCES[0], request_id="a")
-            complete, _ = await until(websocket, "synthesis_complete")
-        assert server.post(text=SENTENCES[1]).status_code == 200
-        assert server.process.stdout is not None
-        streamed, batch = (json.loads(server.process.stdout.readline()) for _ in range(2))
-    for metrics in (streamed, batch):
-        assert (metrics["Endpoint"], metrics["Requests"], metrics["Errors"]) == (
-            "kokoro-test",
-            1,
-            0,
-        )
-        assert metrics["RealTimeFactor"] > 0
-    assert 0 < streamed["FirstAudio"] <= 1000 * complete["first_audio_s"] + 1
-
-
 def test_without_a_gpu_the_gpu_image_does_not_start(model_dir: Path) -> None:
     """Guards against an expensive instance that synthesizes on its CPU and looks healthy."""
     result = subprocess.run(
@@ -568,3 +525,63 @@ def test_without_a_gpu_the_gpu_image_does_not_start(model_dir: Path) -> None:
     assert result.returncode == 1
     assert "CUDAExecutionProvider is not active" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def wait_until_idle(server: Server) -> None:
+    """Wait for the end of all sessions, so that the next caller is alone."""
+    while server.get("/stats").json()["streams_open"]:
+        time.sleep(0.05)
+
+
+async def test_a_fresh_server_knows_what_speech_costs(strict_server: Server) -> None:
+    """Guards against admitting every caller before the first utterance has ended."""
+    async with session(strict_server) as first, session(strict_server) as second:
+        await speak(first, text=LONG)
+        await until(first, "synthesis_start")
+        await speak(second, text="Yes.")
+        refused, _ = await until(second, "error")
+        assert refused["code"] == "busy"
+    wait_until_idle(strict_server)
+
+
+async def test_every_utterance_is_a_line_of_metrics(strict_server: Server) -> None:
+    """Guards against alarms without data, and against a wrong time of the first audio."""
+    async with session(strict_server) as websocket:
+        await speak(websocket, text=SENTENCES[0], request_id="a")
+        complete, _ = await until(websocket, "synthesis_complete")
+    wait_until_idle(strict_server)
+    assert strict_server.post(text=SENTENCES[1]).status_code == 200
+    assert strict_server.process.stdout is not None
+    streamed, batch = (json.loads(strict_server.process.stdout.readline()) for _ in range(2))
+    for metrics in (streamed, batch):
+        assert (metrics["Endpoint"], metrics["Requests"], metrics["Errors"]) == (
+            "kokoro-test",
+            1,
+            0,
+        )
+        assert metrics["RealTimeFactor"] > 0
+    assert 0 < streamed["FirstAudio"] <= 1000 * complete["first_audio_s"] + 1
+
+
+async def test_sigterm_in_mid_speech_lets_it_finish_and_exits_with_0(strict_server: Server) -> None:
+    """Guards against cut sentences when SageMaker removes an instance.
+
+    Also that `/ping` is 503 until the model has spoken once.
+    """
+    assert strict_server.pings[0] == 503
+    async with session(strict_server) as websocket:
+        await speak(websocket, text="Good morning. Good night.", request_id="a")
+        while not isinstance(await next_event(websocket), bytes):
+            pass
+        strict_server.process.send_signal(signal.SIGTERM)
+        going_away, early = await until(websocket, "going_away")
+        assert going_away == {"type": "going_away", "reason": "shutdown", "deadline_s": 25.0}
+        assert strict_server.get("/ping").status_code == 503
+        complete, late = await until(websocket, "synthesis_complete")
+        assert complete["request_id"] == "a"
+        assert len(early) + len(late) > 0
+        with pytest.raises(ConnectionClosed) as closed:
+            await websocket.recv()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1001
+    assert await asyncio.to_thread(strict_server.process.wait, 10) == 0
