@@ -3,13 +3,11 @@
 import asyncio
 import ssl
 from contextlib import aclosing
-from dataclasses import replace
 
 import httpx
 import pytest
 import pytest_asyncio
 
-from local.bedrock.sources import SCRIPTED
 from local.supervisor import Supervisor
 from voice_agent_client import (
     AgentConnection,
@@ -24,19 +22,19 @@ from voice_agent_client import (
     ask_sse,
 )
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
 
-FAST = replace(SCRIPTED, arguments=("--first-token-s", "0.05", "--tokens-per-s", "200"))
-REPLY = "The harbor wakes early. Boats leave the bay at dawn. White birds follow them home."
+REPLY = "The harbor wakes early. Boats leave at dawn. Birds follow them."
+AFTERWARDS = "The boats are in. All is well."
 PROMPT = "Tell me about the harbor."
 REPORTED_WITHIN_S = 5.0  # the issue's limit for a dead process
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def local():
-    async with Supervisor(print, source=FAST) as running:
-        await bedrock(running, "script", {"text": REPLY})
-        yield running
+@pytest_asyncio.fixture(loop_scope="session")
+async def local(path: Supervisor) -> Supervisor:
+    await bedrock(path, "release")
+    await bedrock(path, "script", {"text": REPLY})
+    return path
 
 
 async def bedrock(local: Supervisor, route: str, body: dict | None = None) -> None:
@@ -129,6 +127,7 @@ async def test_both_transports_carry_the_same_reply(local: Supervisor, mode: str
 
 async def test_three_turns_share_one_stream(local: Supervisor) -> None:
     """A client that opens a stream a turn (or a sentence) pays the handshake each time."""
+    await bedrock(local, "script", {"text": AFTERWARDS})
     router, container = await streams_opened(local)
     async with AgentConnection(local.addresses.agent_url) as agent:
         for _ in range(3):
@@ -136,6 +135,7 @@ async def test_three_turns_share_one_stream(local: Supervisor) -> None:
             assert spoken_bytes(events) > 0
             assert isinstance(events[-1], AgentEnd)
             assert events[-1].metrics.streams_opened == 1
+            assert len(events[-1].metrics.sentences) == 2
     assert await streams_opened(local) == (router + 1, container + 1)
 
 
@@ -151,11 +151,18 @@ BLAMED = {
 async def test_a_process_killed_mid_reply_is_named_and_the_next_turn_works(
     local: Supervisor, name: str, transport: str
 ) -> None:
-    """A loss must not look like a finished reply, hang the turn, or break the conversation."""
+    """A loss must not look like a finished reply, hang the turn, or break the conversation.
+
+    Nor may a container that is down before the turn: opening a stream fails in another place than
+    losing one.
+    """
     code, word = BLAMED[name]
     process = local.processes[name]
     await bedrock(local, "hold")
-    async with AgentConnection(local.addresses.agent_url) as agent:
+    async with (
+        AgentConnection(local.addresses.agent_url) as agent,
+        AgentConnection(local.addresses.agent_url) as newcomer,
+    ):
         heard: list[Event] = []
         killed = False
         events = ask(local, transport, agent)
@@ -173,34 +180,28 @@ async def test_a_process_killed_mid_reply_is_named_and_the_next_turn_works(
         assert kinds(heard)[-1] == "agent_end"
 
         await process.wait()
+        if name == "container":
+            await bedrock(local, "release")
+            async with asyncio.timeout(30):
+                down = await whole_turn(ask(local, transport, newcomer))
+            assert [error.code for error in errors_in(down)] == [code]
+            assert kinds(down)[-1] == "agent_end"
+
         await process.start()
         await local.ready(name)
         await bedrock(local, "release")
-        await bedrock(local, "script", {"text": REPLY})
-        again = await whole_turn(ask(local, transport, agent))
-        assert "error" not in kinds(again)
-        assert spoken_bytes(again) > 0
-
-
-async def test_a_process_that_is_down_before_the_turn_is_named_too(local: Supervisor) -> None:
-    """Opening a stream fails in another place than losing one."""
-    process = local.processes["container"]
-    process.kill()
-    await process.wait()
-    async with AgentConnection(local.addresses.agent_url) as agent:
-        async with asyncio.timeout(30):
-            events = await whole_turn(ask(local, "ws", agent))
-        errors = errors_in(events)
-        assert [error.code for error in errors] == ["speech_container"]
-        await process.start()
-        await local.ready("container")
-        assert spoken_bytes(await whole_turn(ask(local, "ws", agent))) > 0
+        await bedrock(local, "script", {"text": AFTERWARDS})
+        for connection in (agent, newcomer):
+            again = await whole_turn(ask(local, transport, connection))
+            assert "error" not in kinds(again)
+            assert spoken_bytes(again) > 0
 
 
 @pytest.mark.parametrize("transport", ["ws", "sse"])
 async def test_a_killed_agent_is_reported_by_the_client(local: Supervisor, transport: str) -> None:
     """A client that takes a lost connection for the end of the reply hides the failure."""
     process = local.processes["agent"]
+    await bedrock(local, "hold")  # so that the reply cannot end before the agent is killed
     try:
         with pytest.raises(AgentLostError, match="agent"):
             async with AgentConnection(local.addresses.agent_url) as agent:
@@ -213,6 +214,8 @@ async def test_a_killed_agent_is_reported_by_the_client(local: Supervisor, trans
         await process.wait()
         await process.start()
         await local.ready("agent")
+        await bedrock(local, "release")
+        await bedrock(local, "script", {"text": AFTERWARDS})
     assert spoken_bytes(await whole_turn(ask(local, "sse"))) > 0
 
 

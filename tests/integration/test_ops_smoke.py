@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import replace
 from pathlib import Path
 
 import boto3
@@ -19,7 +18,6 @@ import pytest_asyncio
 from moto.server import ThreadedMotoServer
 
 from local.aws_wire.sigv4 import Verifier
-from local.bedrock.sources import SCRIPTED
 from local.sagemaker.router import run_router
 from local.sagemaker.settings import RouterSettings
 from local.supervisor import ROOT, Supervisor
@@ -30,11 +28,10 @@ from tests.agentcore_front import Front, serving
 from tests.control_plane import deploy
 from voice_agent_client import AgentConnection, AgentEnd, Audio, ask_sse
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
 
 TOKEN = "a-bearer-token"
 REPLY = "Boats leave the bay at dawn. White birds follow them home."
-FAST = replace(SCRIPTED, arguments=("--first-token-s", "0.05", "--tokens-per-s", "200"))
 
 
 class Deployed:
@@ -58,57 +55,55 @@ class Deployed:
         return process.returncode or 0, output.decode()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def deployed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deployed]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def deployed(
+    path: Supervisor, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Deployed]:
     tls_dir: Path = tmp_path_factory.mktemp("tls")
     moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     moto.start()
     try:
-        async with Supervisor(print, source=FAST) as supervisor:
-            where = supervisor.addresses
-            async with httpx.AsyncClient(base_url=where.bedrock_url) as bedrock:
-                (await bedrock.post("/local/script", json={"text": REPLY})).raise_for_status()
-            keys = {
-                "access_key_id": where.access_key_id,
-                "secret_access_key": where.secret_access_key,
-                "region": where.region,
+        where = path.addresses
+        async with httpx.AsyncClient(base_url=where.bedrock_url) as bedrock:
+            (await bedrock.post("/local/script", json={"text": REPLY})).raise_for_status()
+        keys = {
+            "access_key_id": where.access_key_id,
+            "secret_access_key": where.secret_access_key,
+            "region": where.region,
+        }
+        router_settings = RouterSettings.model_validate(
+            {
+                "tls_dir": tls_dir,
+                "endpoints": {
+                    name: {"url": where.container_url} for name in ("kokoro-dev", "kokoro-local")
+                },
+                **keys,
             }
-            router_settings = RouterSettings.model_validate(
-                {
-                    "tls_dir": tls_dir,
-                    "endpoints": {
-                        name: {"url": where.container_url}
-                        for name in ("kokoro-dev", "kokoro-local")
-                    },
-                    **keys,
-                }
-            )
-            front = Front(where.agent_url, Verifier(**keys, service="bedrock-agentcore"), TOKEN)
-            async with run_router(router_settings) as router, serving(front) as front_url:
-                runtime_url = f"https://localhost:{router.port}"
-                host, port = moto.get_host_and_port()
-                addresses = {
-                    "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-                    "AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME": runtime_url,
-                    "AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2": runtime_url,
-                    "AWS_ENDPOINT_URL_BEDROCK_AGENTCORE": front_url,
-                    "AWS_CA_BUNDLE": str(tls_dir / "ca.pem"),
-                    "AWS_ACCESS_KEY_ID": where.access_key_id,
-                    "AWS_SECRET_ACCESS_KEY": where.secret_access_key,
-                    "AWS_REGION": where.region,
-                    "AWS_EC2_METADATA_DISABLED": "true",
-                    "AWS_CONFIG_FILE": os.devnull,
-                    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-                }
-                inherited = {
-                    name: value for name, value in os.environ.items() if name[:4] != "AWS_"
-                }
-                with pytest.MonkeyPatch.context() as patch:
-                    for name, value in addresses.items():
-                        patch.setenv(name, value)
-                    account = Account(boto3.Session(region_name=where.region), load("dev"))
-                    await asyncio.to_thread(deploy, account)
-                    yield Deployed(inherited | addresses, front, account)
+        )
+        front = Front(where.agent_url, Verifier(**keys, service="bedrock-agentcore"), TOKEN)
+        async with run_router(router_settings) as router, serving(front) as front_url:
+            runtime_url = f"https://localhost:{router.port}"
+            host, port = moto.get_host_and_port()
+            addresses = {
+                "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+                "AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME": runtime_url,
+                "AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2": runtime_url,
+                "AWS_ENDPOINT_URL_BEDROCK_AGENTCORE": front_url,
+                "AWS_CA_BUNDLE": str(tls_dir / "ca.pem"),
+                "AWS_ACCESS_KEY_ID": where.access_key_id,
+                "AWS_SECRET_ACCESS_KEY": where.secret_access_key,
+                "AWS_REGION": where.region,
+                "AWS_EC2_METADATA_DISABLED": "true",
+                "AWS_CONFIG_FILE": os.devnull,
+                "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            }
+            inherited = {name: value for name, value in os.environ.items() if name[:4] != "AWS_"}
+            with pytest.MonkeyPatch.context() as patch:
+                for name, value in addresses.items():
+                    patch.setenv(name, value)
+                account = Account(boto3.Session(region_name=where.region), load("dev"))
+                await asyncio.to_thread(deploy, account)
+                yield Deployed(inherited | addresses, front, account)
     finally:
         moto.stop()
 
