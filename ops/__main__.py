@@ -5,20 +5,19 @@ import asyncio
 import difflib
 import functools
 import inspect
-import math
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from botocore.exceptions import NoCredentialsError
 
+from ops import values
 from ops.aws import AWS_ERRORS, Account, OpsError, UsageError, check_region, connect, explain
 from ops.findings import report
 from stacks.names import QUALIFIER
 from stacks.settings import ENVIRONMENTS, Settings, SettingsError, load
-from voice_agent_client.addresses import MAX_PRESIGNED_S, check_session_id
+from voice_agent_client.addresses import MAX_PRESIGNED_S
 
 COMMANDS = ("preflight", "smoke", "presign", "capacity", "cost", "orphans")
 
@@ -97,119 +96,60 @@ def _gather[T](kind: Callable[..., T], arguments: argparse.Namespace) -> T:
     return kind(**{name: getattr(arguments, name) for name in inspect.signature(kind).parameters})
 
 
-def _whole(text: str, *, least: int, most: int | None = None) -> int:
-    """Convert a whole number from `least` to `most`."""
-    value = int(text) if re.fullmatch(r"[+-]?[0-9]{1,9}", text) else None
-    if value is None or value < least or (most is not None and value > most):
-        accepted = f"of {least} or more" if most is None else f"from {least} to {most}"
-        raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number {accepted}")
-    return value
-
-
-def _number(text: str, *, above: float | None = None) -> float:
-    """Convert a finite number above `above`, or of 0 or more."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    fits = value >= 0 if above is None else value > above
-    if not (math.isfinite(value) and fits):
-        accepted = "of 0 or more" if above is None else f"above {above:g}"
-        raise argparse.ArgumentTypeError(f"{text!r}: must be a number {accepted}")
-    return value
-
-
-def _fraction(text: str) -> float:
-    """Convert a number between 0 and 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: must be a number above 0 and below 1, such as 0.4"
-        )
-    return value
-
-
-def _ladder(text: str) -> list[int]:
-    """Convert increasing whole numbers that are separated by commas."""
-    steps = [int(step) if step.isdecimal() else 0 for step in text.split(",")]
-    if steps != sorted(set(steps)) or steps[0] < 1:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: must be increasing whole numbers of 1 or more, such as 1,2,4"
-        )
-    return steps
-
-
-def _text(text: str, *, pattern: str, accepted: str) -> str:
-    """Accept a text that matches `pattern`."""
-    if not re.fullmatch(pattern, text):
-        raise argparse.ArgumentTypeError(f"{text!r}: must be {accepted}")
-    return text
-
-
-def _session(text: str) -> str:
-    """Accept a session id of a valid length."""
-    try:
-        check_session_id(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
-    return text
-
-
-_region = functools.partial(
-    _text, pattern=r"[a-z]{2}(-[a-z]+)+-[0-9]", accepted="an AWS Region, such as eu-central-1"
-)
-_endpoint = functools.partial(
-    _text,
-    pattern=r"[A-Za-z0-9](-*[A-Za-z0-9]){0,62}",
-    accepted="a SageMaker endpoint's name: 1 to 63 letters, digits and hyphens",
-)
-_qualifier = functools.partial(
-    _text,
-    pattern=r"[A-Za-z][A-Za-z0-9_]{0,47}",
-    accepted="the name of a runtime endpoint: a letter, then up to 47 letters, digits and _",
-)
-_count = functools.partial(_whole, least=1)
-_seconds = functools.partial(_number, above=0)
-
 type Options = tuple[tuple[str, str, Callable[[str], object], object, str], ...]
 """Flag, placeholder, type, default and meaning of each option."""
 
 _CAPACITY_OPTIONS: Options = (
-    ("--ladder", "N,N,…", _ladder, "1,2,4,8,16,32", "numbers of sessions that speak at once"),
-    ("--utterances", "N", _count, 10, "utterances of each session in each step"),
-    ("--talk-ratio", "SHARE", _fraction, 0.4, "share of a conversation in which the agent speaks"),
+    ("--ladder", "N,N,…", values.ladder, "1,2,4,8,16,32", "numbers of sessions that speak at once"),
+    ("--utterances", "N", values.count, 10, "utterances of each session in each step"),
+    (
+        "--talk-ratio",
+        "SHARE",
+        values.fraction,
+        0.4,
+        "share of a conversation in which the agent speaks",
+    ),
     (
         "--overload",
         "SHARE",
-        _fraction,
+        values.fraction,
         0.01,
         "accepted share of the time in which more sessions speak than an instance can serve",
     ),
     (
         "--headroom",
         "SHARE",
-        _fraction,
+        values.fraction,
         0.2,
         "share of an instance that stays free for new conversations while an instance starts",
     ),
-    ("--conversations", "N", _count, 100, "open conversations at the busiest time"),
+    ("--conversations", "N", values.count, 100, "open conversations at the busiest time"),
 )
 _COST_OPTIONS: Options = (
     (
         "--turn-s",
         "S",
-        _seconds,
+        values.seconds,
         20,
         "average seconds of a turn, from the prompt to the end of playback",
     ),
-    ("--turns", "N", _count, 8, "average number of turns in a conversation"),
-    ("--input-tokens", "N", functools.partial(_whole, least=0), 800, "input tokens of a turn"),
-    ("--output-tokens", "N", functools.partial(_whole, least=0), 120, "output tokens of a turn"),
-    ("--vcpu", "N", _number, 0.1, "average number of vCPUs that the agent uses"),
-    ("--memory-gb", "GB", _number, 0.4, "memory that the agent uses, in GB"),
+    ("--turns", "N", values.count, 8, "average number of turns in a conversation"),
+    (
+        "--input-tokens",
+        "N",
+        functools.partial(values.whole, least=0),
+        800,
+        "input tokens of a turn",
+    ),
+    (
+        "--output-tokens",
+        "N",
+        functools.partial(values.whole, least=0),
+        120,
+        "output tokens of a turn",
+    ),
+    ("--vcpu", "N", values.number, 0.1, "average number of vCPUs that the agent uses"),
+    ("--memory-gb", "GB", values.number, 0.4, "memory that the agent uses, in GB"),
 )
 
 _EPILOG = """\
@@ -259,7 +199,7 @@ def parser() -> argparse.ArgumentParser:
             "--env", metavar="ENV", help=f"environment, required: one of {environments}"
         )
         added.add_argument(
-            "--region", type=_region, help="AWS Region, if the environment's file names none"
+            "--region", type=values.region, help="AWS Region, if the environment's file names none"
         )
         added.set_defaults(run=run, parser=added)
         return added
@@ -282,7 +222,7 @@ def parser() -> argparse.ArgumentParser:
     )
     smoke.add_argument(
         "--wait",
-        type=_number,
+        type=values.number,
         default=0,
         metavar="S",
         help="seconds to wait for an endpoint that is being created or updated (%(default)s)",
@@ -296,13 +236,13 @@ def parser() -> argparse.ArgumentParser:
     )
     presign.add_argument(
         "--session",
-        type=_session,
+        type=values.session,
         metavar="ID",
         help="id of the conversation, 33 to 256 characters (default: a new conversation)",
     )
     presign.add_argument(
         "--expires",
-        type=functools.partial(_whole, least=1, most=MAX_PRESIGNED_S),
+        type=functools.partial(values.whole, least=1, most=MAX_PRESIGNED_S),
         default=MAX_PRESIGNED_S,
         metavar="S",
         help=f"seconds until the address expires, 1 to {MAX_PRESIGNED_S} (%(default)s)",
@@ -310,7 +250,7 @@ def parser() -> argparse.ArgumentParser:
     for added in (smoke, presign):
         added.add_argument(
             "--qualifier",
-            type=_qualifier,
+            type=values.qualifier,
             default=QUALIFIER,
             metavar="NAME",
             help="endpoint of the AgentCore runtime (%(default)s)",
@@ -325,7 +265,7 @@ def parser() -> argparse.ArgumentParser:
     )
     capacity.add_argument(
         "--endpoint",
-        type=_endpoint,
+        type=values.endpoint,
         metavar="NAME",
         help="measure this SageMaker endpoint instead of the environment's",
     )
