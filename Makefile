@@ -39,10 +39,13 @@ serve: .venv/local.stamp
 container: .venv/local.stamp
 	@$(BIN)/python -m local --make container
 
+# Two processes, because many tests use one core. A file's tests stay together: they share servers.
+WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
+
 ## make test         lint, types, unit and integration tests with real speech (≤ 15 minutes warm)
 .PHONY: test
 test: lint types node_modules/.stamp .env-checkov/stamp
-	$(BIN)/pytest -m "not images and not soak"
+	$(BIN)/pytest $(WORKERS) -m "not images and not soak"
 
 ## make lint         ruff over everything
 .PHONY: lint

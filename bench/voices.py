@@ -4,7 +4,7 @@
 
 The page lists the voices that the server serves. It depends on committed files alone; `--page`
 writes it without the samples. The samples need the model, which is built first if it is missing.
-They are spoken the way the server speaks to a single listener, and they are not normalised.
+They are spoken the way the server speaks to a single listener, and they are not normalized.
 """
 
 import argparse
@@ -159,7 +159,7 @@ def page(voices: Voices) -> str:
         "read aloud:",
         '```sh\nmake say SAY="Hola. ¿En qué puedo ayudarte?" VOICE=ef_dora OUT=hola.wav\n```',
         "## The voices",
-        "Each sample says one sentence at normal speed. The samples are not normalised: some "
+        "Each sample says one sentence at normal speed. The samples are not normalized: some "
         "voices are louder than others.",
         _windows(),
         *_tables(voices),
@@ -177,8 +177,8 @@ def page(voices: Voices) -> str:
         "(`VOICE_AGENT_LANGUAGE`) replaces only the rules for the end of a sentence.",
         "## Languages that are not served",
         _not_served(voices),
-        "## Source and licence",
-        _licence(),
+        "## Source and license",
+        _license(),
     )
 
 
@@ -264,14 +264,14 @@ def _not_served(voices: Voices) -> str:
     )
 
 
-def _licence() -> str:
+def _license() -> str:
     (source,) = (file for file in load_manifest().files("packages") if file.role == "voices")
     return (
         "The voices are those of [Kokoro-82M](https://huggingface.co/hexgrad/Kokoro-82M) by "
-        f"hexgrad, under the licence {source.licence}. The build takes them from {source.package} "
+        f"hexgrad, under the license {source.licence}. The build takes them from {source.package} "
         f"{source.version} on {source.registry}; "
         "[container/kokoro_model/manifest.toml](../container/kokoro_model/manifest.toml) names "
-        "each file with its licence and hash. The samples on this page were made with them."
+        "each file with its license and hash. The samples on this page were made with them."
     )
 
 

@@ -1,4 +1,4 @@
-"""The result of a check, and its report."""
+"""What a check found (ok, warning or problem), and how it is printed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

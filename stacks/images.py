@@ -1,4 +1,4 @@
-"""The two container images of an environment."""
+"""The stack that builds the images of the agent and the speech server and stores them in ECR."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_ecr_assets as ecr_assets

@@ -1,4 +1,4 @@
-"""The speech endpoint."""
+"""The stack with the SageMaker endpoint of the speech server, its scaling and its alarms."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_sns as sns

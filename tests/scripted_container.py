@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from websockets.asyncio.server import ServerConnection, serve
 
-type Behaviour = Callable[[ServerConnection, dict[str, object]], Awaitable[None]]
+type Behavior = Callable[[ServerConnection, dict[str, object]], Awaitable[None]]
 
 
 async def start(ws: ServerConnection, request_id: object) -> None:
@@ -33,11 +33,11 @@ async def speak(ws: ServerConnection, message: dict[str, object]) -> None:
 
 
 class Container:
-    """A WebSocket server with a given behaviour; notes what it receives."""
+    """A WebSocket server with a given behavior; notes what it receives."""
 
-    def __init__(self, behaviour: Behaviour) -> None:
+    def __init__(self, behavior: Behavior) -> None:
         self.url = ""
-        self.behaviour = behaviour
+        self.behavior = behavior
         self.connections: list[ServerConnection] = []
         self.received: list[dict[str, object]] = []
 
@@ -54,12 +54,12 @@ class Container:
             received.append(message)
             if message["type"] == "close":
                 return
-            await self.behaviour(ws, message)
+            await self.behavior(ws, message)
 
 
 @asynccontextmanager
-async def run_container(behaviour: Behaviour) -> AsyncIterator[Container]:
-    container = Container(behaviour)
+async def run_container(behavior: Behavior) -> AsyncIterator[Container]:
+    container = Container(behavior)
     async with serve(container.handle, "127.0.0.1", 0, max_size=None) as server:
         container.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         yield container

@@ -1,4 +1,4 @@
-"""The exception of this package."""
+"""The error that ends a build of the model."""
 
 
 class ModelBuildError(Exception):

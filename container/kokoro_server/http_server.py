@@ -1,4 +1,4 @@
-"""uvicorn, configured for speech."""
+"""Runs uvicorn with the limits and time-outs of the speech server."""
 
 import socket
 from collections.abc import Generator

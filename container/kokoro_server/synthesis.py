@@ -25,6 +25,7 @@ from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice
 
 _WARM_UP_TEXT = "Everything is loaded now, and whoever calls next will be heard at once."
+_SHORT_WARM_UP_TEXT = "Everything is loaded."
 
 
 class Speech:
@@ -42,7 +43,7 @@ class Speech:
         self._frame_work_s = Ratio()
 
     async def warm_up(self, voice: Voice, granularity: Granularity) -> Utterance:
-        """Speak a sentence, so that the first request does not wait for one-time initialisation.
+        """Speak a sentence, so that the first request does not wait for one-time initialization.
 
         Args:
             voice: The voice of most requests.
@@ -54,11 +55,15 @@ class Speech:
         Raises:
             ModelError: The voice's file is damaged.
         """
-        # Both granularities are warmed up, because short sentences are always decoded whole. The
-        # first run of each takes longer, so the last run measures the cost.
-        other: Granularity = "sentence" if granularity == "window" else "window"
-        for each in (other, granularity, granularity):
-            request = SpeechRequest("warm-up", _WARM_UP_TEXT, voice, granularity=each)
+        # Short sentences are always decoded whole, so that is warmed up, too. The first run takes
+        # longer, so the last run measures the cost.
+        runs: tuple[tuple[str, Granularity], ...] = (
+            (_SHORT_WARM_UP_TEXT, "sentence"),
+            (_WARM_UP_TEXT, granularity),
+            (_WARM_UP_TEXT, granularity),
+        )
+        for text, each in runs:
+            request = SpeechRequest("warm-up", text, voice, granularity=each)
             utterance = Utterance(request, Listener(), time.monotonic())
             utterance.begin(time.monotonic())
             async for _ in self.speak(utterance):

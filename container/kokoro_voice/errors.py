@@ -1,4 +1,4 @@
-"""The exceptions of this package."""
+"""The errors that the speech library raises."""
 
 
 class VoiceError(Exception):

@@ -1,6 +1,6 @@
 """Prediction of the statistics of the generator's norms from the generator's input.
 
-The generator normalises each channel by its mean and variance over the whole sentence (adaptive
+The generator normalizes each channel by its mean and variance over the whole sentence (adaptive
 instance norm, https://arxiv.org/abs/1703.06868). A window alone does not contain them. However, the
 generator's input is known for the whole sentence before decoding, and sentence means of fixed
 functions of it predict the statistics well. The predictor is a ridge regression on these means. Its

@@ -1,4 +1,4 @@
-"""A graph of the dashboard."""
+"""A graph of the CloudWatch dashboard."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch

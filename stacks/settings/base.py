@@ -1,4 +1,4 @@
-"""The base of all models of settings."""
+"""The base class of all settings models, which refuses unknown keys."""
 
 from pydantic import BaseModel, ConfigDict
 

@@ -101,7 +101,7 @@ def test_accounts_are_not_looked_into(synthesis: Synthesis) -> None:
 
 
 def test_every_recommended_flag_is_set() -> None:
-    """A flag left out keeps a behaviour the CDK's authors call wrong; after an update of the CDK
+    """A flag left out keeps a behavior the CDK's authors call wrong; after an update of the CDK
     this names the new ones (`cdk flags --unstable=flags -c env=dev` explains them)."""
     package = Path(aws_cdk.__file__).parent / "_jsii"
     (archive,) = package.glob("aws-cdk-lib@*.tgz")

@@ -13,7 +13,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 SHOWN_LINES = 80
 
 
-def normalised(synthesis: Synthesis) -> str:
+def normalized(synthesis: Synthesis) -> str:
     """The templates, without what changes with every line of the images' source."""
     text = json.dumps(synthesis.templates, indent=1, sort_keys=True) + "\n"
     sources = sorted(
@@ -28,7 +28,7 @@ def normalised(synthesis: Synthesis) -> str:
 def test_snapshot(assembly: Assembly, environment: str) -> None:
     """A dependency's update that replaces a resource looks like any other update."""
     path = SNAPSHOTS / f"{environment}.json"
-    found = normalised(assembly(environment))
+    found = normalized(assembly(environment))
     if os.environ.get("UPDATE_SNAPSHOTS"):
         path.write_text(found)
     accepted = path.read_text() if path.exists() else ""

@@ -147,7 +147,7 @@ async def shared_agent(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterato
 async def agent(shared_agent: Agent) -> Agent:
     """The shared agent, with surroundings that remember nothing of the last test."""
     shared_agent.container.forget()
-    shared_agent.container.behaviour = speak
+    shared_agent.container.behavior = speak
     await shared_agent.bedrock("release")
     await shared_agent.bedrock("script", {"text": REPLY})
     return shared_agent
@@ -230,7 +230,7 @@ async def test_words_have_their_times_in_the_replys_audio(agent) -> None:
             await ws.send(bytes(4800))  # 0.1 s
         await complete(ws, message["request_id"])
 
-    agent.container.behaviour = timed
+    agent.container.behavior = timed
     async with AgentConnection(agent.url) as socket:
         events = await turn(socket, timestamps=True)
         assert "words" not in kinds(await turn(socket))
@@ -352,7 +352,7 @@ async def test_interrupt_stops_speech_and_model_and_keeps_what_was_heard(agent) 
             return  # and it never completes
         await complete(ws, message["request_id"])
 
-    agent.container.behaviour = endless
+    agent.container.behavior = endless
     before = agent.streams_opened
     async with agent.socket() as ws:
         await agent.bedrock("hold")
@@ -375,7 +375,7 @@ async def test_interrupt_stops_speech_and_model_and_keeps_what_was_heard(agent) 
         await cancelled.wait()
         # The model was stopped although it is held: nobody waits for its next token.
         await agent.bedrock("release")
-        agent.container.behaviour = speak
+        agent.container.behavior = speak
         await ws.send(json.dumps(prompt | {"request_id": "two"}))
         async for frame in ws:
             if isinstance(frame, str) and json.loads(frame)["type"] == "agent_end":
@@ -461,14 +461,14 @@ async def test_a_client_that_leaves_stops_its_reply(agent, transport: str) -> No
             await start(ws, message["request_id"])
             await ws.send(bytes(4800))
 
-    agent.container.behaviour = never_complete
+    agent.container.behavior = never_complete
     await agent.bedrock("hold")
     async with listening(agent, transport):
         (connection,) = agent.container.connections
     await connection.wait_closed()  # the speech session is closed, so the turn is over
     assert [m["type"] for m in agent.container.received[-2:]] == ["cancel", "close"]
     await agent.bedrock("release")
-    agent.container.behaviour = speak
+    agent.container.behavior = speak
     async with AgentConnection(agent.url) as socket:
         assert kinds(await turn(socket))[-1] == "agent_end"
 

@@ -32,7 +32,7 @@ from speech_client.protocol import (
 )
 from speech_client.session import MAX_WAITING_EVENTS, SpeechSession, Utterance
 from speech_client.transport import RECEIVE_WINDOW_BYTES
-from tests.scripted_container import Behaviour, Container, complete, run_container, speak, start
+from tests.scripted_container import Behavior, Container, complete, run_container, speak, start
 
 
 class Setup:
@@ -58,12 +58,12 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, credentials: None):
-    """A function: behaviour in, container, router and endpoint out; nothing survives the block."""
+    """A function: behavior in, container, router and endpoint out; nothing survives the block."""
 
     @asynccontextmanager
-    async def run(behaviour: Behaviour = speak, **endpoint_options: float) -> AsyncIterator[Setup]:
+    async def run(behavior: Behavior = speak, **endpoint_options: float) -> AsyncIterator[Setup]:
         before = asyncio.all_tasks()
-        async with run_container(behaviour) as container:
+        async with run_container(behavior) as container:
             settings = RouterSettings(
                 tls_dir=tmp_path / "tls",
                 endpoints={

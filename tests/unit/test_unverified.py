@@ -29,7 +29,7 @@ def test_the_commands_and_their_checks_exist() -> None:
 
 
 def test_every_guess_of_the_stand_in_is_listed() -> None:
-    """A guess that only the code knows of is taken for AWS's behaviour by the next reader."""
+    """A guess that only the code knows of is taken for AWS's behavior by the next reader."""
     marked = {
         path.name: len(re.findall(r"# Guess: |: a guess", path.read_text()))
         for path in (ROOT / "local").rglob("*.py")

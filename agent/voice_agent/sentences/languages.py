@@ -1,7 +1,7 @@
 """The words of each language that the sentence rules need.
 
 They come from two files. `cldr_suppressions.json` contains the abbreviations that, according to
-Unicode CLDR, do not end a sentence (Unicode-3.0 licence, see the file). `languages.toml` contains
+Unicode CLDR, do not end a sentence (Unicode-3.0 license, see the file). `languages.toml` contains
 the kinds of the abbreviations, which decide whether a sentence may end after them. It also contains
 the other words that the rules need. To add a language, add its table to `languages.toml`.
 """
