@@ -11,7 +11,7 @@ import uuid
 from typing import Annotated, Any, Literal
 
 import pydantic_core
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
 
 SAMPLE_RATE_HZ = 24_000
 BYTES_PER_SECOND = SAMPLE_RATE_HZ * 2
@@ -20,6 +20,9 @@ BYTES_PER_SECOND = SAMPLE_RATE_HZ * 2
 MAX_AUDIO_FRAME_BYTES = 16_384
 """AgentCore allows 32 KB per WebSocket frame."""
 
+
+type Seconds = Annotated[float, PlainSerializer(lambda seconds: round(seconds, 3))]
+"""Seconds, written with three decimals."""
 
 INTERNAL_ERROR = "the agent failed unexpectedly; its log contains the reason"
 """The message of an error event with the code `internal`."""
@@ -277,9 +280,9 @@ class SentenceMetrics(BaseModel):
 
     seq: int
     text: str
-    sent_s: float
-    first_audio_s: float | None
-    audio_s: float
+    sent_s: Seconds
+    first_audio_s: Seconds | None
+    audio_s: Seconds
 
 
 class Metrics(BaseModel):
@@ -289,11 +292,11 @@ class Metrics(BaseModel):
     """
 
     mode: str
-    ttft_s: float | None
-    first_sentence_s: float | None
-    ttfa_s: float | None
-    total_s: float
-    audio_s: float
+    ttft_s: Seconds | None
+    first_sentence_s: Seconds | None
+    ttfa_s: Seconds | None
+    total_s: Seconds
+    audio_s: Seconds
     streams_opened: int
     sentences: list[SentenceMetrics]
 

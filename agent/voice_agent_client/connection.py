@@ -8,7 +8,12 @@ from contextlib import aclosing
 from typing import Any, Self, Unpack
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+from websockets.exceptions import (
+    ConcurrencyError,
+    ConnectionClosed,
+    InvalidHandshake,
+    InvalidStatus,
+)
 
 from voice_agent_client.addresses import Address, websocket_request
 from voice_agent_client.errors import (
@@ -72,6 +77,8 @@ class AgentConnection:
         except InvalidStatus as error:
             status = error.response.status_code
             reason = http_error_text(error.response.body or b"")
+            if not reason and request.is_loopback:
+                reason = "check the path; the agent's WebSocket is at /ws"
             message = f"{self._name}: {error}" + (f": {reason}" if reason else "")
             raise AgentRefusedError(message, status) from error
         except (OSError, InvalidHandshake) as error:  # TimeoutError is an OSError
@@ -104,6 +111,7 @@ class AgentConnection:
             AgentLostError: The connection ended.
             AgentSilentError: The agent sent nothing for the silence time-out.
             AgentProtocolError: The agent sent data that is not an event.
+            RuntimeError: Another `ask` is running on this connection.
         """
         request_id = request_id or uuid.uuid4().hex
         message = {"type": "prompt", "prompt": prompt, "request_id": request_id}
@@ -132,12 +140,18 @@ class AgentConnection:
 
         Raises:
             AgentError: The same errors as in `ask`.
+            RuntimeError: Another task is waiting for an event of this connection.
         """
         try:
             async with asyncio.timeout(self._silence_timeout_s):
                 frame = await self._entered().recv()
         except ConnectionClosed as error:
             raise self._lost(error) from error
+        except ConcurrencyError:
+            raise RuntimeError(
+                "another reply is being read from this connection; read it to its end first, or "
+                "open another connection"
+            ) from None
         except TimeoutError:
             seconds = f"{self._silence_timeout_s:g} s"
             raise AgentSilentError(

@@ -256,5 +256,8 @@ class Reply:
             if not (ours or event.request_id is None):
                 return False
             self._started = isinstance(event, AgentStart)
+        elif isinstance(event, ErrorEvent) and self._request_id is not None:
+            # A refusal of another message does not belong to this answer.
+            return event.request_id in (None, self._request_id)
         self.ended = isinstance(event, AgentEnd) or not self._started
         return True
