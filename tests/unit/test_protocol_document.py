@@ -55,6 +55,30 @@ def test_every_field_and_type_is_documented() -> None:
             assert set(types) <= named(text), model.__name__
 
 
+def row(name: str) -> set[str]:
+    """Return every word that is marked as code in the agent's table row about `name`."""
+    found = re.search(rf"^\| `{name}` \|.*", AGENT, re.MULTILINE)
+    assert found, f"docs/protocol.md has no table row about `{name}`"
+    return named(found[0])
+
+
+def test_every_field_is_in_the_row_of_its_event() -> None:
+    """A new field counted as documented when any other event had one of the same name."""
+    fields = {
+        get_args(event.model_fields["type"].annotation)[0]: set(event.model_fields)
+        for event in get_args(agent.ServerEvent.__value__)
+    }
+    fields |= {
+        "words": fields["words"] | set(agent.Word.model_fields),
+        "sentences": set(agent.SentenceMetrics.model_fields),
+    }
+    for name, expected in fields.items():
+        missing = expected - row(name) - {"type", "request_id"}
+        assert not missing, f"add {missing} to the row about `{name}` in docs/protocol.md"
+    for name in agent.Metrics.model_fields:
+        row(name)
+
+
 def test_every_error_code_is_documented() -> None:
     """Clients decide by the code whether to try again."""
     assert set(get_args(speech.ErrorCode)) <= named(SPEECH)
@@ -69,7 +93,11 @@ EVENT: TypeAdapter[agent.ServerEvent] = TypeAdapter(agent.ServerEvent)
 SPEECH_EVENT: TypeAdapter[speech.ServerMessage] = TypeAdapter(speech.ServerMessage)
 
 
-@pytest.mark.parametrize("message", examples(AGENT))
+def kind(message: str) -> str:
+    return str(json.loads(message).get("type"))
+
+
+@pytest.mark.parametrize("message", examples(AGENT), ids=kind)
 def test_every_example_of_the_agents_protocol_is_real(message: str) -> None:
     """People copy the examples; one that the agent refuses or never sends misleads them."""
     data = json.loads(message)
@@ -83,7 +111,8 @@ def test_every_example_of_the_agents_protocol_is_real(message: str) -> None:
         return
     assert not isinstance(parse_event(message), UnknownEvent)
     if data["type"] != "audio_chunk":
-        assert agent.to_json(EVENT.validate_json(message, strict=True)) == data
+        sent = agent.to_json(EVENT.validate_json(message, strict=True))
+        assert sent == data, f"correct the example of `{data['type']}` in docs/protocol.md"
 
 
 @pytest.mark.parametrize("message", examples(SPEECH))
