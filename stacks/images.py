@@ -12,10 +12,11 @@ from stacks.stack import EnvironmentStack
 class ImagesStack(EnvironmentStack):
     """The speech image and the agent image, each with its repository.
 
-    With `source = "codebuild"` (the default) the environment has its own repositories. With
-    `"docker"` the image is in the repository of the account's CDK bootstrap, which all
-    environments share and which `cdk destroy` does not touch (`cdk gc` cleans it up). With
-    `"digest"` nothing is created.
+    The environment has its own repositories for every `source`. With `"codebuild"` (the default)
+    they hold the images. With `"docker"` the image is in the repository of the account's CDK
+    bootstrap, which all environments share and which `cdk destroy` does not touch (`cdk gc` cleans
+    it up). With `"digest"` the image already exists. The last two sources push nothing to the
+    environment's repositories, and keep the images that `"codebuild"` stored there.
 
     Args:
         app: The CDK app.
@@ -54,6 +55,3 @@ class ImagesStack(EnvironmentStack):
             retain=settings.is_stable,
         )
         acknowledge_image_builds(self)
-        if "codebuild" not in (settings.speech.image.source, settings.agent.image.source):
-            # CloudFormation refuses a stack without resources; this resource does nothing.
-            cdk.CfnWaitConditionHandle(self, "Nothing")

@@ -27,6 +27,9 @@ service and the images for a rollback must be among them."""
 class SourceImage(Construct):
     """An image, with the repository from which it is pulled.
 
+    The environment's own repository exists for every source, so that a change from `codebuild` to
+    another source deletes no images. A rollback to a digest needs the image that was built before.
+
     Args:
         image: The settings for the source of the image.
         folder: The Docker build context, relative to the root of this repository.
@@ -54,6 +57,7 @@ class SourceImage(Construct):
         super().__init__(scope, construct_id)
         self.repository: ecr.IRepository
         self.uri: str
+        own = self._repository(retain)
         directory = str(ROOT / folder)
         build_args = {"BASE_IMAGE": BASE_IMAGE} | build_args
         if image.uri is not None:
@@ -64,8 +68,8 @@ class SourceImage(Construct):
             )
             self.repository, self.uri = asset.repository, asset.image_uri
         else:
-            self.repository = self._repository(retain)
-            self.uri = self._build(directory, platform, build_args)
+            self.repository = own
+            self.uri = self._build(own, directory, platform, build_args)
 
     def _repository(self, retain: bool) -> ecr.Repository:
         return ecr.Repository(
@@ -79,7 +83,11 @@ class SourceImage(Construct):
         )
 
     def _build(
-        self, directory: str, platform: ecr_assets.Platform, build_args: dict[str, str]
+        self,
+        repository: ecr.Repository,
+        directory: str,
+        platform: ecr_assets.Platform,
+        build_args: dict[str, str],
     ) -> str:
         """Let CodeBuild build the image at deploy time, and return its URI."""
         # The builder applies .dockerignore to its upload, in which `*` would exclude the Dockerfile
@@ -97,16 +105,14 @@ class SourceImage(Construct):
             directory=directory,
             exclude=ignored,
             ignore_mode=cdk.IgnoreMode.DOCKER,
-            repository=self.repository,
+            repository=repository,
             platform=platform,
             build_args=build_args,
             # The builder appends random characters, because an existing tag cannot be pushed again.
             tag_prefix=f"{source_hash}-",
         )
         _own_build_logs(build)
-        output = cdk.CfnOutput(
-            self, "Uri", value=f"{self.repository.repository_uri}:{build.image_tag}"
-        )
+        output = cdk.CfnOutput(self, "Uri", value=f"{repository.repository_uri}:{build.image_tag}")
         output.override_logical_id(f"{self.node.id}Image{source_hash}")
         return cdk.Fn.get_stack_output(cdk.Stack.of(self).stack_name, output.logical_id)
 
@@ -137,5 +143,5 @@ def _existing(scope: Construct, uri: str) -> ecr.IRepository:
         service="ecr", region=region, account=account, resource="repository", resource_name=name
     )
     return ecr.Repository.from_repository_attributes(
-        scope, "Repository", repository_arn=arn, repository_name=name
+        scope, "Existing", repository_arn=arn, repository_name=name
     )

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import aws_cdk as cdk
 import pytest
@@ -11,6 +11,7 @@ from aws_cdk.assertions import Match, Template
 from stacks.images import ImagesStack
 from stacks.observability import ObservabilityStack
 from stacks.settings import load
+from stacks.settings.image import Image
 from stacks.speech import SpeechStack
 from tests.images.test_dockerfiles import copied_from_context
 from tests.infra.conftest import Assembly, Templates
@@ -18,6 +19,7 @@ from tests.infra.synthesis import OTHERS, ROOT, Synthesis, context
 
 REPOSITORY = "AWS::ECR::Repository"
 BUILD = "Custom::CDKContainerImageBuild"
+DIGEST = f"123456789012.dkr.ecr.eu-central-1.amazonaws.com/kokoro@sha256:{64 * '0'}"
 
 
 def properties(template: Template, kind: str) -> list[dict[str, Any]]:
@@ -159,7 +161,6 @@ def test_an_image_that_exists_is_not_built(template: Templates) -> None:
     """Guards against a build of what exists, and a role that may pull something else."""
     uri = load("images", OTHERS).speech.image.uri
     assert uri is not None
-    template("images", "Images").resource_count_is(REPOSITORY, 0)
     template("images", "Images").resource_count_is(BUILD, 0)
     (model,) = properties(template("images", "Speech"), "AWS::SageMaker::Model")
     assert model["PrimaryContainer"]["Image"] == uri
@@ -172,6 +173,25 @@ def test_an_image_that_exists_is_not_built(template: Templates) -> None:
     (pull,) = statements
     arn = json.dumps(pull["Resource"])
     assert ":ecr:eu-central-1:123456789012:repository/kokoro" in arn
+
+
+@pytest.mark.parametrize("source", ["docker", "digest"])
+def test_every_source_keeps_the_repositories(
+    template: Templates, environment: str, source: Literal["docker", "digest"]
+) -> None:
+    """Guards against a rollback to a digest that deletes the images it rolls back to."""
+    settings = load(environment)
+    image = Image(source=source, uri=DIGEST if source == "digest" else None)
+    other = settings.model_copy(
+        update={
+            "speech": settings.speech.model_copy(update={"image": image}),
+            "agent": settings.agent.model_copy(update={"image": image}),
+        }
+    )
+    app = cdk.App(analytics_reporting=False, context=context())
+    found = Template.from_stack(ImagesStack(app, settings=other)).find_resources(REPOSITORY)
+    assert len(found) == 2
+    assert found == template(environment, "Images").find_resources(REPOSITORY)
 
 
 def test_docker_builds_for_arm_with_the_same_base(assembly: Assembly) -> None:

@@ -28,7 +28,6 @@ MANAGED_POLICIES = {
 WITHOUT_TAGS = {
     "AWS::ApplicationAutoScaling::ScalingPolicy",
     "AWS::Budgets::Budget",
-    "AWS::CloudFormation::WaitConditionHandle",
     "AWS::EC2::SecurityGroupEgress",
     "AWS::EC2::SecurityGroupIngress",
     "AWS::EC2::SubnetRouteTableAssociation",
