@@ -157,7 +157,7 @@ async def measure(
     elif steps[0].errors and not steps[0].first_audio_ms:
         smoke = f"run `python -m ops smoke --env {account.settings.name}`"
         raise OpsError(
-            f"{endpoint_name}: no session could speak\n→ {next_step(steps[0].errors[0]) or smoke}"
+            f"{endpoint_name}: no session could speak", next_step(steps[0].errors[0]) or smoke
         )
     speaking = speaking_limit(steps, limit_ms)
     if speaking == ladder[-1]:

@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError, NoCredentialsError
 
 from ops.advice import next_step
 from ops.agentcore import agent_address
-from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain, summary
+from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain
 from ops.findings import Finding
 from ops.speaking import Heard, speak
 from speech_client.errors import SpeechError
@@ -63,7 +63,7 @@ def smoke(
         try:
             yield from check()
         except NoCredentialsError as error:
-            raise OpsError(summary(error)) from error
+            raise OpsError(*explain(error)) from error
         except AWS_ERRORS as error:
             yield Finding("problem", subject, *explain(error))
 
