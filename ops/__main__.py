@@ -90,7 +90,13 @@ def _cost(settings: Settings, arguments: argparse.Namespace) -> int:
 
     check_region(settings, arguments.region)
     usage = _gather(cost.Usage, arguments)
-    print("\n".join(cost.lines(settings, arguments.region or settings.region, usage)))
+    print("\n".join(cost.lines(settings, arguments.region or settings.region, usage)), flush=True)
+    if unpriced := cost.unpriced(settings):
+        raise OpsError(
+            f"ops/{cost.PRICES.name} has no price for {' and '.join(unpriced)}, so the estimate is "
+            "incomplete",
+            "add the price there, with its source",
+        )
     return 0
 
 
