@@ -13,7 +13,16 @@ from typing import NoReturn
 from botocore.exceptions import NoCredentialsError
 
 from ops import values
-from ops.aws import AWS_ERRORS, Account, OpsError, UsageError, check_region, connect, explain
+from ops.aws import (
+    AWS_ERRORS,
+    Account,
+    OpsError,
+    UsageError,
+    check_region,
+    connect,
+    explain,
+    with_next_step,
+)
 from ops.findings import report
 from stacks.names import QUALIFIER
 from stacks.settings import ENVIRONMENTS, Settings, SettingsError, load
@@ -81,7 +90,13 @@ def _cost(settings: Settings, arguments: argparse.Namespace) -> int:
 
     check_region(settings, arguments.region)
     usage = _gather(cost.Usage, arguments)
-    print("\n".join(cost.lines(settings, arguments.region or settings.region, usage)))
+    print("\n".join(cost.lines(settings, arguments.region or settings.region, usage)), flush=True)
+    if unpriced := cost.unpriced(settings):
+        raise OpsError(
+            f"ops/{cost.PRICES.name} has no price for {' and '.join(unpriced)}, so the estimate is "
+            "incomplete",
+            "add the price there, with its source",
+        )
     return 0
 
 
@@ -328,6 +343,17 @@ def _similar(typed: str, choices: Sequence[str]) -> str:
     return f"; did you mean {found[0]!r}?" if found else "."
 
 
+def _settings_step(name: str) -> str:
+    if (ENVIRONMENTS / f"{name}.toml").is_file():
+        return f"correct environments/{name}.toml; docs/settings.md describes every key"
+    return "choose one of these with --env"
+
+
+def print_error(message: str, next_step: str = "") -> None:
+    """Print an error, and the next step on a line of its own."""
+    print(f"error: {with_next_step(message, next_step)}", file=sys.stderr)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command.
 
@@ -341,13 +367,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parse(sys.argv[1:] if argv is None else argv)
     try:
         return int(arguments.run(load(arguments.env), arguments))
-    except (SettingsError, UsageError) as error:
-        print(f"error: {error}", file=sys.stderr)
+    except SettingsError as error:
+        print_error(str(error), _settings_step(arguments.env))
         return 2
     except OpsError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print_error(str(error))
+        return 2 if isinstance(error, UsageError) else 1
     except AWS_ERRORS as error:
-        print("error: " + "\n→ ".join(filter(None, explain(error))), file=sys.stderr)
+        print_error(*explain(error))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

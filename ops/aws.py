@@ -10,10 +10,22 @@ from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    ConfigNotFound,
+    ConfigParseError,
+    ConnectionClosedError,
+    ConnectTimeoutError,
+    CredentialRetrievalError,
     EndpointConnectionError,
+    InvalidConfigError,
+    LoginError,
     NoCredentialsError,
     PartialCredentialsError,
     ProfileNotFound,
+    ProxyConnectionError,
+    ReadTimeoutError,
+    SSLError,
+    SSOError,
+    TokenRetrievalError,
 )
 
 from ops.advice import next_step
@@ -28,7 +40,15 @@ AWS_ERRORS = (ClientError, BotoCoreError)
 
 
 class OpsError(Exception):
-    """A command cannot continue; the message says what to do next."""
+    """A command cannot continue.
+
+    Args:
+        message: What is wrong.
+        next_step: What to do about it; empty if AWS's message is all that is known.
+    """
+
+    def __init__(self, message: str, next_step: str = "") -> None:
+        super().__init__(with_next_step(message, next_step))
 
 
 class UsageError(OpsError):
@@ -60,8 +80,9 @@ class Account:
                 self._clients[service] = self.session.client(service, config=_CONFIG)
             except ValueError as error:
                 raise UsageError(
-                    f"{error}; correct AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_<SERVICE>, or "
-                    "endpoint_url in the AWS profile), or remove it"
+                    str(error),
+                    "correct AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_<SERVICE>, or endpoint_url in "
+                    "the AWS profile), or remove it",
                 ) from error
         return self._clients[service]
 
@@ -153,7 +174,8 @@ def check_region(settings: Settings, region: str | None) -> None:
     if region and settings.region and region != settings.region:
         raise UsageError(
             f"--region {region}: environments/{settings.name}.toml sets the Region "
-            f"{settings.region}; leave --region out"
+            f"{settings.region}",
+            "leave --region out",
         )
     if region:
         _check_exists(region, "--region")
@@ -175,8 +197,8 @@ def connect(settings: Settings, region: str | None = None) -> Account:
     session = boto3.Session(region_name=region or settings.region or from_variable)
     if not session.region_name:
         raise UsageError(
-            f"no Region: environments/{settings.name}.toml names none; give --region, such as "
-            "--region eu-central-1, or set AWS_REGION"
+            f"no Region: environments/{settings.name}.toml names none",
+            "give --region, such as --region eu-central-1, or set AWS_REGION",
         )
     if settings.region:
         source = f"region in environments/{settings.name}.toml"
@@ -198,7 +220,8 @@ def _check_exists(region: str, source: str) -> None:
     if region not in known:
         raise UsageError(
             f"{source} {region!r}: AWS has no such Region; AgentCore runs in "
-            f"{', '.join(AGENTCORE_REGIONS)}"
+            f"{', '.join(AGENTCORE_REGIONS)}",
+            f"correct {source}",
         )
 
 
@@ -217,6 +240,27 @@ def is_denied(error: Exception) -> bool:
     )
 
 
+def with_next_step(message: str, next_step: str) -> str:
+    """Return a message, and the next step on a line of its own if there is one."""
+    return f"{message}\n→ {next_step}" if next_step else message
+
+
+def connection_step(
+    otherwise: str = "check the network connection, and that this Region offers the service",
+) -> str:
+    """Return what to do about a failed connection.
+
+    Args:
+        otherwise: The step if no environment variable sets the address of a service.
+    """
+    variables = sorted(
+        name for name, value in os.environ.items() if name.startswith("AWS_ENDPOINT_URL") and value
+    )
+    if not variables:
+        return otherwise
+    return f"the address may come from {', '.join(variables)}: correct the variable, or remove it"
+
+
 def summary(error: Exception) -> str:
     """Return the result of `explain` in one line."""
     return "; ".join(filter(None, explain(error)))
@@ -231,12 +275,33 @@ def explain(error: Exception) -> tuple[str, str]:
                 "log in (`aws sso login`), or set AWS_PROFILE, or set AWS_ACCESS_KEY_ID and "
                 "AWS_SECRET_ACCESS_KEY"
             )
+        case SSOError() | TokenRetrievalError():
+            return str(error), "renew the credentials (`aws sso login`)"
+        case LoginError():
+            return str(error).rstrip(), "renew the credentials (`aws login`)"
+        case CredentialRetrievalError():
+            return str(error), "correct this source of credentials, or set AWS_PROFILE to another"
+        case ConfigParseError() | ConfigNotFound() | InvalidConfigError():
+            return str(error), (
+                "correct the configuration of the AWS SDKs: ~/.aws/config and ~/.aws/credentials, "
+                "or the files in AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE"
+            )
         case ProfileNotFound():
             return str(error), "set AWS_PROFILE to one of `aws configure list-profiles`"
-        case EndpointConnectionError():
-            return str(
-                error
-            ), "check the network connection, and that this Region offers the service"
+        case ProxyConnectionError():
+            return str(error), "correct HTTPS_PROXY, or remove it"
+        case SSLError():
+            return str(error), connection_step(
+                "check AWS_CA_BUNDLE: behind a proxy that opens TLS, it must name the proxy's "
+                "certificates"
+            )
+        case (
+            EndpointConnectionError()
+            | ConnectTimeoutError()
+            | ReadTimeoutError()
+            | ConnectionClosedError()
+        ):
+            return str(error), connection_step()
         case ClientError():
             operation = error.operation_name
             message = f"{operation}: {error_code(error)}: {error.response['Error'].get('Message')}"

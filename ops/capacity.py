@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from ops.advice import next_step
 from ops.aws import Account, OpsError
 from ops.load import Step, climb
-
-SCALE_OUT_S = 320
-"""Seconds from the request for an instance to its first served request. AWS's sample measured this
-once on ml.g5.xlarge (aws-samples/sample-kokoro-tts-for-ai-agents)."""
+from stacks.rollout import START_S
 
 REFUSED = "sessions are open, no more are taken"
 """The text in the container's refusal of one session too many."""
@@ -108,7 +105,7 @@ def explain(advice: Advice, demand: Demand) -> list[str]:
         f"open conversations, more than {advice.speaking} speak at once in at most "
         f"{demand.overload:.1%} of the time",
         f"{demand.headroom:.0%} headroom: {advice.conversations} × {1 - demand.headroom:.2f} → "
-        f"{advice.sessions_per_instance}; the other {arrivals} may begin in the {SCALE_OUT_S} s "
+        f"{advice.sessions_per_instance}; the other {arrivals} may begin in the {START_S} s "
         "that an instance takes to start",
         f"{demand.conversations} conversations ÷ {advice.sessions_per_instance} → "
         f"{advice.instances} instances",
@@ -157,7 +154,7 @@ async def measure(
     elif steps[0].errors and not steps[0].first_audio_ms:
         smoke = f"run `python -m ops smoke --env {account.settings.name}`"
         raise OpsError(
-            f"{endpoint_name}: no session could speak\n→ {next_step(steps[0].errors[0]) or smoke}"
+            f"{endpoint_name}: no session could speak", next_step(steps[0].errors[0]) or smoke
         )
     speaking = speaking_limit(steps, limit_ms)
     if speaking == ladder[-1]:

@@ -5,17 +5,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ops.aws import OpsError
 from ops.schedule import NotWeeklyError, bounds
 from stacks.names import CONTAINER_METRICS
+from stacks.rollout import BAKE_S, START_S
 from stacks.settings import Settings
 from stacks.settings.alarms import SCALING_ALARMS, SPEECH_ALARMS
 from stacks.settings.network import INTERFACE_ENDPOINTS
 from stacks.settings.regions import profiled_model
+from stacks.settings.speech import Speech
 
 PRICES = Path(__file__).with_name("prices.toml")
 HOURS_A_MONTH = 730
 TURNS = 1000
+NOT_INCLUDED = (
+    "KMS keys",
+    "CodeBuild minutes",
+    "ECR storage",
+    "ingestion and storage of logs",
+    "data transfer",
+)
 
 
 @dataclass(frozen=True)
@@ -76,11 +84,17 @@ def model_usd(usage: Usage, price: dict[str, Any]) -> float:
     return float(TURNS * tokens / 1_000_000)
 
 
+def unpriced(settings: Settings) -> list[str]:
+    """Return which of the instance type and the model have no price."""
+    prices = load_prices()
+    used = {"instances": settings.speech.instance_type, "models": settings.agent.model_id}
+    return [name for table, name in used.items() if _price(prices[table], name) is None]
+
+
 def lines(settings: Settings, region: str | None, usage: Usage) -> list[str]:
     """Return the cost estimate, with the calculation.
 
-    Raises:
-        OpsError: There is no price for the instance type or the model.
+    An instance type or a model without a price is named in place of its cost.
     """
     prices = load_prices()
     speech = settings.speech
@@ -91,26 +105,17 @@ def lines(settings: Settings, region: str | None, usage: Usage) -> list[str]:
     except NotWeeklyError as error:
         low, high = float(speech.instances.minimum), float(speech.instances.maximum)
         how = f"without the schedule, because {error} does not repeat weekly"
-    usd = instance["usd"]
-    rows = [
-        f"{settings.name}: list prices of {prices['as_of']} in {prices['region']}, USD"
-        + ("" if region in (None, prices["region"]) else f"; the prices in {region} differ"),
-        "(*: not checked against AWS's price list; sources in ops/prices.toml)",
-        "",
-        f"speech   {low:.2f} to {high:.2f} × {speech.instance_type} {how}, {usd:.4f} per hour"
-        f"{_star(instance)}",
-        f"         {low * usd:.2f} to {high * usd:.2f} per hour, "
-        f"{_month(low * usd)} to {_month(high * usd)} per month ({HOURS_A_MONTH} hours)",
-        f"         each rollout runs both fleets for {speech.termination_wait_s / 60:.0f} minutes: "
-        f"{low * usd * speech.termination_wait_s / 3600:.2f} to "
-        f"{high * usd * speech.termination_wait_s / 3600:.2f}",
-        *_fixed(settings, prices["fixed"]),
-    ]
+    fleet = f"speech   {low:.2f} to {high:.2f} × {speech.instance_type} {how}"
     model = _price(prices["models"], settings.agent.model_id)
     agentcore = prices["agentcore"]
     idle_s = settings.agent.idle_timeout_s
     return [
-        *rows,
+        f"{settings.name}: list prices of {prices['as_of']} in {prices['region']}, USD"
+        + ("" if region in (None, prices["region"]) else f"; the prices in {region} differ"),
+        "(*: not checked against AWS's price list; sources in ops/prices.toml)",
+        "",
+        *(_speech(speech, fleet, low, high, instance) if instance else [f"{fleet}: no price"]),
+        *_fixed(settings, prices["fixed"]),
         f"agent    {agentcore_usd(usage, idle_s, prices):.2f} per {TURNS} turns: {TURNS} × "
         f"{usage.turn_s:.0f} s × ({usage.vcpu} vCPU × {agentcore['vcpu_hour_usd']} + "
         f"{usage.memory_gb} GB × {agentcore['gb_hour_usd']}) per hour, and after "
@@ -118,7 +123,34 @@ def lines(settings: Settings, region: str | None, usage: Usage) -> list[str]:
         f"{_star(agentcore)}",
         f"model    {model_usd(usage, model):.2f} per {TURNS} turns: {TURNS} × "
         f"({usage.input_tokens} × {model['input_usd']} + {usage.output_tokens} × "
-        f"{model['output_usd']}) per million tokens{_star(model)}",
+        f"{model['output_usd']}) per million tokens{_star(model)}"
+        if model
+        else f"model    {settings.agent.model_id}: no price",
+        f"not included: {', '.join(NOT_INCLUDED)}",
+    ]
+
+
+def rollout_s(speech: Speech) -> int:
+    """Return the seconds for which a rollout runs the old and the new instances.
+
+    The new instances start, the alarms watch them (with a canary, twice), and then the old ones
+    wait for their sessions.
+    """
+    bakes = 2 if speech.fewest_instances > 1 else 1
+    return START_S + bakes * BAKE_S + speech.termination_wait_s
+
+
+def _speech(
+    speech: Speech, fleet: str, low: float, high: float, instance: dict[str, Any]
+) -> list[str]:
+    usd = instance["usd"]
+    extra_h = rollout_s(speech) / 3600
+    return [
+        f"{fleet}, {usd:.4f} per hour{_star(instance)}",
+        f"         {low * usd:.2f} to {high * usd:.2f} per hour, "
+        f"{_month(low * usd)} to {_month(high * usd)} per month ({HOURS_A_MONTH} hours)",
+        f"         each rollout runs both fleets for about {60 * extra_h:.0f} minutes: "
+        f"{low * usd * extra_h:.2f} to {high * usd * extra_h:.2f}",
     ]
 
 
@@ -139,13 +171,9 @@ def _fixed(settings: Settings, fixed: dict[str, Any]) -> list[str]:
     return rows
 
 
-def _price(table: dict[str, Any], name: str) -> dict[str, Any]:
+def _price(table: dict[str, Any], name: str) -> dict[str, Any] | None:
     # An inference profile costs the same as its model.
-    key = name if name in table else profiled_model(name)
-    if key not in table:
-        raise OpsError(f"ops/{PRICES.name} has no price for {name}: add it there, with its source")
-    found: dict[str, Any] = table[key]
-    return found
+    return table.get(name) or table.get(profiled_model(name) or "")
 
 
 def _month(hourly_usd: float) -> str:

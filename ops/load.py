@@ -74,9 +74,12 @@ class Step:
 
     def line(self) -> str:
         """Return one line of the table, and a second one if there was an error."""
-        p50, p95 = (percentile(self.first_audio_ms, p) for p in (50, 95))
+        p50, p95 = (
+            f"{percentile(self.first_audio_ms, p):.0f}" if self.first_audio_ms else "–"
+            for p in (50, 95)
+        )
         line = (
-            f"{self.sessions:8d}  {p50:6.0f}  {p95:6.0f}  {self.underruns:9d}  "
+            f"{self.sessions:8d}  {p50:>6}  {p95:>6}  {self.underruns:9d}  "
             f"{len(self.errors):6d}  {self.speech_s:11.1f}"
         )
         return f"{line}\n          {self.errors[0]}" if self.errors else line

@@ -7,7 +7,7 @@ Application Auto Scaling user guide, "SageMaker AI".
 from collections.abc import Callable, Iterable, Iterator
 
 from ops.advice import next_step
-from ops.aws import AWS_ERRORS, Account, OpsError, explain, is_denied, summary
+from ops.aws import AWS_ERRORS, Account, OpsError, explain, is_denied
 from ops.findings import Finding
 from ops.model_access import check_model
 from ops.orphans import has_endpoint, has_log_group
@@ -59,7 +59,7 @@ def preflight(account: Account) -> Iterator[Finding]:
             yield from check(account)
         except AWS_ERRORS as error:
             if check is check_identity:  # it needs no permission, so nothing else would work
-                raise OpsError(summary(error)) from error
+                raise OpsError(*explain(error)) from error
             detail, step = explain(error)
             why = "no permission to check" if is_denied(error) else "could not be checked"
             yield Finding("warning", subject, f"{why}: {detail}", step)

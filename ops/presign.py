@@ -27,21 +27,22 @@ def presign(account: Account, *, session_id: str | None, expires_s: int, qualifi
         address = agent_address(account, arn, qualifier=qualifier, session_id=session_id)
         return address.presigned_url(expires_s)
     except ValueError as error:
-        raise OpsError(str(error)) from error
+        raise OpsError(str(error), "see `python -m ops presign --help`") from error
 
 
 def _signed_runtime_arn(account: Account) -> str:
     """Return the ARN of the environment's runtime, which must accept signatures."""
     if account.settings.agent.auth == "jwt":
         raise OpsError(
-            'agent.auth is "jwt", so there is nothing to sign: a browser passes its token as the '
-            "subprotocols "
-            "base64UrlBearerAuthorization.<base64url of the token> and base64UrlBearerAuthorization"
+            'agent.auth is "jwt", so there is nothing to sign',
+            "let the browser pass its token as the subprotocols "
+            "base64UrlBearerAuthorization.<base64url of the token> and "
+            "base64UrlBearerAuthorization",
         )
     runtime = account.runtime()
     if runtime is None:
         raise OpsError(
-            f"there is no runtime {account.settings.runtime_name} in {account.region}\n"
-            f"→ {account.cdk('deploy')}"
+            f"there is no runtime {account.settings.runtime_name} in {account.region}",
+            account.cdk("deploy"),
         )
     return str(runtime["agentRuntimeArn"])

@@ -5,6 +5,7 @@ In an account, it also verifies the assumptions that cannot be verified without 
 
 import asyncio
 import json
+import sys
 import time
 import warnings
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
@@ -15,12 +16,20 @@ from botocore.exceptions import ClientError, NoCredentialsError
 
 from ops.advice import next_step
 from ops.agentcore import agent_address
-from ops.aws import AWS_ERRORS, Account, OpsError, error_code, explain, summary
+from ops.aws import AWS_ERRORS, Account, OpsError, connection_step, error_code, explain
 from ops.findings import Finding
 from ops.speaking import Heard, speak
-from speech_client.errors import SpeechError
+from speech_client.errors import SpeechConnectionError, SpeechError, SpeechTimeoutError
 from stacks.names import RUNTIME_LOGS, endpoint_log_group
-from voice_agent_client import AgentError, Audio, ErrorEvent, Event, ask_sse, ask_ws
+from voice_agent_client import (
+    AgentError,
+    AgentUnreachableError,
+    Audio,
+    ErrorEvent,
+    Event,
+    ask_sse,
+    ask_ws,
+)
 
 TEXT = "The harbor wakes early. Boats leave the bay at dawn."
 PROMPT = "In two short sentences: what is a harbor?"
@@ -60,12 +69,19 @@ def smoke(
         ("agent", lambda: check_agent(account, token=token, qualifier=qualifier)),
     )
     for subject, check in checks:
+        if subject != "agent":  # its two checks announce themselves
+            _announce(subject)
         try:
             yield from check()
         except NoCredentialsError as error:
-            raise OpsError(summary(error)) from error
+            raise OpsError(*explain(error)) from error
         except AWS_ERRORS as error:
             yield Finding("problem", subject, *explain(error))
+
+
+def _announce(check: str) -> None:
+    """Show which check begins: without a connection, each waits for several attempts."""
+    print(f"checking {check} …", file=sys.stderr, flush=True)
 
 
 def check_endpoint(
@@ -187,8 +203,12 @@ def check_bidirectional(account: Account) -> Iterator[Finding]:
     try:
         heard, data_types = asyncio.run(speak(account, TEXT))
     except SpeechError as error:
-        step = next_step(str(error)) or f"allow outgoing connections to port 8443; {log}"
-        yield Finding("problem", "bidirectional", str(error), step)
+        step = next_step(str(error))
+        if not step and isinstance(error, SpeechConnectionError):
+            step = connection_step("allow outgoing connections to port 8443")
+            if isinstance(error, SpeechTimeoutError):  # the container may be the one that hangs
+                step = f"{step}; {log}"
+        yield Finding("problem", "bidirectional", str(error), step or log)
         return
     seen = ", ".join(f"{count} × {kind}" for kind, count in sorted(data_types.items()))
     yield _judge("bidirectional", heard, log, f"; DataType of the payload parts: {seen}")
@@ -219,6 +239,7 @@ def check_agent(account: Account, *, qualifier: str, token: str | None) -> Itera
         return
     log = f"read the agent's log: {RUNTIME_LOGS}{runtime['agentRuntimeId']}-{qualifier}"
     for subject, ask in (("agent over SSE", ask_sse), ("agent over WebSocket", ask_ws)):
+        _announce(subject)
         arn = runtime["agentRuntimeArn"]
         address = agent_address(account, arn, qualifier=qualifier, token=token)
         try:
@@ -226,6 +247,8 @@ def check_agent(account: Account, *, qualifier: str, token: str | None) -> Itera
             yield asyncio.run(listen(subject, events, log))
         except NoCredentialsError:
             raise
+        except AgentUnreachableError as error:
+            yield Finding("problem", subject, str(error), connection_step())
         except AgentError as error:
             yield Finding("problem", subject, str(error), next_step(str(error)) or log)
         except AWS_ERRORS as error:

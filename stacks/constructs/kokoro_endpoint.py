@@ -14,6 +14,7 @@ from stacks import names
 from stacks.constructs.session_scaling import SessionScaling
 from stacks.constructs.source_image import SourceImage
 from stacks.nag import acknowledge
+from stacks.rollout import BAKE_S
 from stacks.settings.speech import Speech
 
 INVOKE_ACTIONS = (
@@ -23,12 +24,8 @@ INVOKE_ACTIONS = (
 )
 """Actions for batch requests, streamed responses and bidirectional streams."""
 
-BAKE_S = 600
-"""Seconds for which the alarms watch new instances, first with a part of the traffic and then with
-all of it, before the rollout continues. This is twice the period of the slowest alarm."""
 PROVISION_S = 1800
-"""Seconds allowed for two starts of instances. One takes about 320 s on ml.g5.xlarge (measured in
-aws-samples/sample-kokoro-tts-for-ai-agents)."""
+"""Seconds allowed for two starts of instances. One takes about `START_S`."""
 
 ADMITTED_PER_TARGET = 2
 """Sessions that an instance admits for each session of its scaling target. A new instance takes

@@ -42,17 +42,17 @@ class Deployed:
         self.front = front
         self.account = account
 
-    async def ops(self, *arguments: str) -> tuple[int, str]:
-        """Run a command; its exit code and what it printed."""
+    async def ops(self, *arguments: str) -> tuple[int, str, str]:
+        """Run a command; its exit code, what it printed, and its progress."""
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "ops", *arguments, "--env", "dev"),
             cwd=ROOT,
             env=self.environment,
             stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
+            stderr=asyncio.subprocess.PIPE,
         )
-        output, _ = await asyncio.wait_for(process.communicate(), 240)
-        return process.returncode or 0, output.decode()
+        output, progress = await asyncio.wait_for(process.communicate(), 240)
+        return process.returncode or 0, output.decode(), progress.decode()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -110,8 +110,8 @@ async def deployed(
 
 async def test_everything_that_is_deployed_speaks(deployed: Deployed) -> None:
     """A deploy that CloudFormation calls complete may be silent on any of its ways in."""
-    code, output = await deployed.ops("smoke")
-    assert code == 0, output
+    code, output, progress = await deployed.ops("smoke")
+    assert code == 0, output + progress
     lines = output.splitlines()
     assert [line.split(":")[0] for line in lines] == [
         "ok       endpoint kokoro-dev",
@@ -119,6 +119,16 @@ async def test_everything_that_is_deployed_speaks(deployed: Deployed) -> None:
         "ok       bidirectional",
         "ok       agent over SSE",
         "ok       agent over WebSocket",
+    ]
+    assert progress.splitlines() == [
+        f"checking {check} …"
+        for check in (
+            "endpoint",
+            "batch",
+            "bidirectional",
+            "agent over SSE",
+            "agent over WebSocket",
+        )
     ]
     assert "as deployed" in lines[0]
     assert all("s of speech, first audio after" in line for line in lines[1:])
@@ -131,10 +141,10 @@ async def test_everything_that_is_deployed_speaks(deployed: Deployed) -> None:
 async def test_capacity_is_measured_and_the_settings_follow(deployed: Deployed) -> None:
     """How many it is depends on this machine; that the figures come from speech does not."""
     arguments = ("--endpoint", "kokoro-local", "--ladder", "1", "--utterances", "2")
-    _, output = await deployed.ops("capacity", *arguments)
+    _, output, progress = await deployed.ops("capacity", *arguments)
     _, _, table, *_ = output.splitlines()
     sessions, p50_ms, p95_ms, _, errors, speech_s = table.split()
-    assert (sessions, errors) == ("1", "0"), output
+    assert (sessions, errors) == ("1", "0"), output + progress
     assert 0 < float(p50_ms) <= float(p95_ms)
     assert float(speech_s) > 2.0
 

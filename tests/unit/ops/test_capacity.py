@@ -103,6 +103,12 @@ def test_an_instance_for_one_conversation_is_still_of_use() -> None:
     assert advise(1, DEMAND).sessions_per_instance == 1
 
 
+def test_a_step_without_audio_shows_dashes() -> None:
+    line, error = Step(2, errors=["no connection"]).line().splitlines()
+    assert line.split() == ["2", "–", "–", "0", "1", "0.0"]
+    assert error.strip() == "no connection"
+
+
 def test_an_endpoint_that_cannot_be_reached_is_not_a_slow_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 
 from ops import cost
-from ops.aws import OpsError
+from ops.__main__ import main
 from stacks.settings import ENVIRONMENTS, load
 from stacks.settings.speech import Schedule
 
@@ -38,10 +38,39 @@ def test_a_thousand_turns() -> None:
 def test_a_profile_costs_what_its_model_does_and_unknown_ones_are_not_guessed() -> None:
     settings = load("dev")
     assert settings.agent.model_id.startswith("global.")
-    assert "model " in cost.lines(settings, None, USAGE)[-1]
+    assert cost.unpriced(settings) == []
+    assert "per million tokens" in "\n".join(cost.lines(settings, None, USAGE))
     agent = settings.agent.model_copy(update={"model_id": "global.somebody.new-v1:0"})
-    with pytest.raises(OpsError, match=r"prices\.toml"):
-        cost.lines(settings.model_copy(update={"agent": agent}), None, USAGE)
+    settings = settings.model_copy(update={"agent": agent})
+    assert cost.unpriced(settings) == ["global.somebody.new-v1:0"]
+    assert "model    global.somebody.new-v1:0: no price" in cost.lines(settings, None, USAGE)
+
+
+def test_without_a_price_the_rest_is_printed_and_the_command_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half an estimate is of use, unless it is taken for a whole one."""
+    settings = load("dev")
+    speech = settings.speech.model_copy(update={"instance_type": "ml.c7i.8xlarge"})
+    settings = settings.model_copy(update={"speech": speech})
+    monkeypatch.setattr("ops.__main__.load", lambda _: settings)
+    assert main(["cost", "--env", "dev"]) == 1
+    captured = capsys.readouterr()
+    assert "ml.c7i.8xlarge all week: no price" in captured.out
+    assert "per million tokens" in captured.out
+    error, next_step = captured.err.splitlines()
+    assert error.startswith("error: ops/prices.toml has no price for ml.c7i.8xlarge")
+    assert next_step == "→ add the price there, with its source"
+
+
+def test_a_rollout_costs_its_start_its_observation_and_its_wait() -> None:
+    dev, prod = load("dev").speech, load("prod").speech
+    assert cost.rollout_s(dev) == 320 + 600 + 1800
+    assert cost.rollout_s(prod) == 320 + 2 * 600 + 1800  # a canary is observed first
+
+
+def test_what_is_left_out_is_said() -> None:
+    assert cost.lines(load("dev"), None, USAGE)[-1].startswith("not included: KMS keys, ")
 
 
 def test_a_date_dependent_schedule_is_left_out_and_reported() -> None:
@@ -56,6 +85,7 @@ def test_every_environments_costs_can_be_estimated() -> None:
     """An instance type without a price would be found out by the first who asks."""
     for path in ENVIRONMENTS.glob("*.toml"):
         assert cost.lines(load(path.stem), "us-east-1", USAGE)
+        assert cost.unpriced(load(path.stem)) == []
 
 
 def test_prices_are_dated_and_marked() -> None:

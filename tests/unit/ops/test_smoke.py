@@ -14,7 +14,15 @@ from stacks.names import QUALIFIER
 from stacks.settings import load
 from tests.control_plane import deploy, simulated_endpoint
 from tests.recorded import RecordedAccount
-from voice_agent_client import AgentEnd, AgentStart, Audio, ErrorEvent, Event, Metrics
+from voice_agent_client import (
+    AgentEnd,
+    AgentStart,
+    AgentUnreachableError,
+    Audio,
+    ErrorEvent,
+    Event,
+    Metrics,
+)
 
 
 @pytest.fixture
@@ -175,7 +183,43 @@ def test_what_cannot_be_reached_is_told_and_the_rest_goes_on(
     monkeypatch.setattr(smoke, "check_batch", lambda _: iter(()))
     findings = list(smoke.smoke(account, qualifier=QUALIFIER))
     assert [finding.verdict for finding in findings] == ["problem"] * 3
-    assert "8443" in findings[1].next_step
+    assert findings[1].next_step == "allow outgoing connections to port 8443"
+
+
+@pytest.mark.parametrize("variable", ["", "AWS_ENDPOINT_URL"])
+def test_a_refused_connection_does_not_send_people_to_a_log(
+    variable: str, account: RecordedAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The container's log holds nothing about a connection that never reached it."""
+    deploy(account)
+
+    async def unreachable(*_: object, **__: object) -> AsyncGenerator[Event]:
+        raise AgentUnreachableError("cannot connect to AgentCore: refused")
+        yield
+
+    monkeypatch.setattr(smoke, "agent_address", lambda *_, **__: None)
+    monkeypatch.setattr(smoke, "ask_sse", unreachable)
+    monkeypatch.setattr(smoke, "ask_ws", unreachable)
+    if variable:
+        monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    findings = list(smoke.check_agent(account, qualifier=QUALIFIER, token=None))
+    assert [finding.verdict for finding in findings] == ["problem"] * 2
+    for finding in findings:
+        assert " log" not in finding.next_step
+        assert (variable or "network") in finding.next_step
+
+
+def test_each_check_is_named_before_it_begins(
+    account: RecordedAccount,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """An endpoint that cannot be reached keeps a check silent for half a minute."""
+    monkeypatch.setattr(smoke, "check_batch", lambda _: iter(()))
+    monkeypatch.setattr(smoke, "check_bidirectional", lambda _: iter(()))
+    next(smoke.smoke(account, qualifier=QUALIFIER))
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "checking endpoint …\n")
 
 
 async def reply(*events: Event) -> AsyncGenerator[Event]:
