@@ -18,9 +18,11 @@ export class Agent extends EventTarget {
     return new Promise((resolve, reject) => {
       const socket = new WebSocket(this.#url);
       socket.binaryType = "arraybuffer";
-      socket.onopen = resolve;
+      socket.onopen = () => {
+        socket.onclose = () => this.#emit({ type: "closed" });
+        resolve();
+      };
       socket.onerror = () => reject(new Error(`cannot connect to the agent at ${this.#url}`));
-      socket.onclose = () => this.#emit({ type: "closed" });
       socket.onmessage = ({ data }) => this.#emit(
         typeof data === "string" ? JSON.parse(data) : { type: "audio", data });
       this.#socket = socket;
