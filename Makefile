@@ -9,14 +9,17 @@ QUIET := $(shell test -t 2 || echo -q)
 BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
 
-ARGS ?= list -c env=dev
+ARGS ?= list$(if $(GIVEN_ENV),, -c env=dev)
 
 # What was typed, verbatim: make itself would expand the `$` in `TEXT="It costs $5."`.
 LOCAL_VARIABLES := TEXT SAY MODE TRANSPORT VOICE OUT JSON BEDROCK MODEL PORT
 TYPED := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 $(foreach name,$(filter $(LOCAL_VARIABLES),$(TYPED)),$(eval export GIVEN_$(name) := $$(value $(name))))
-UNKNOWN := $(filter-out $(LOCAL_VARIABLES) PYTHON ARGS ENV UPGRADE,$(TYPED))
-$(if $(UNKNOWN),$(error $(firstword $(UNKNOWN)) is not a variable of this Makefile; `make help` lists them))
+KNOWN := $(LOCAL_VARIABLES) PYTHON ARGS ENV UPGRADE
+UNKNOWN := $(firstword $(filter-out $(KNOWN),$(TYPED)))
+MEANT = $(filter $(shell echo $(UNKNOWN) | tr a-z A-Z),$(KNOWN))
+$(if $(UNKNOWN),$(error $(UNKNOWN) is not a variable of this Makefile; $(if \
+  $(MEANT),did you mean $(MEANT)?,`make help` lists them)))
 
 ## make demo         talk to the agent in a browser: BEDROCK=scripted|aws|http://… MODEL= PORT=8080
 .PHONY: demo
@@ -66,14 +69,16 @@ test-images: .venv/dev.stamp
 ## make synth        every environment's templates into cdk.out, checked by cdk-nag: no account, no Docker (ENV=dev for one)
 .PHONY: synth
 synth: node_modules/.stamp
-	@failed=0; for env in $(CHOSEN); do rm -rf cdk.out/$$env; \
+	@failed=0; for env in $(CHOSEN); do rm -rf cdk.out/$$env; echo "synthesizing $$env …" >&2; \
 	  $(CDK) synth --quiet --ci --no-notices -c env=$$env --output cdk.out/$$env > /dev/null || failed=1; \
 	done; $(BIN)/python -m stacks.nag_report $(CHOSEN:%=cdk.out/%) && exit $$failed
 
-## make cdk          run the CDK command line of the lock file: ARGS="deploy -c env=dev --all"
+## make cdk          run the CDK command line of the lock file: ARGS="deploy -c env=dev --all", or
+##                   ENV=dev ARGS="deploy --all"
 .PHONY: cdk
 cdk: node_modules/.stamp
-	$(CDK) $(ARGS)
+	@$(BIN)/python -m ops.cdk_credentials $(CDK_ARGS)
+	$(CDK) $(CDK_ARGS)
 
 ## make nag          check the templates with cdk-nag, cfn-lint and checkov; list NIST 800-53 R5 findings for information
 .PHONY: nag
@@ -128,7 +133,13 @@ NODE_PATH = PATH="$(CURDIR)/$(NODE)/bin:$$PATH"
 CDK = $(NODE_PATH) node_modules/.bin/cdk
 ENVIRONMENTS := $(sort $(basename $(notdir $(wildcard environments/*.toml))))
 # From make's command line only: shells and images use an environment variable named ENV.
-CHOSEN := $(or $(if $(filter command,$(origin ENV)),$(ENV)),$(ENVIRONMENTS))
+GIVEN_ENV := $(if $(filter command,$(origin ENV)),$(ENV))
+CHOSEN := $(or $(GIVEN_ENV),$(ENVIRONMENTS))
+# Two environments in one call would be a mistake that the CDK does not notice.
+TWO_ENVIRONMENTS = $(or $(findstring env=,$(ARGS)),$(word 2,$(GIVEN_ENV)))
+ENV_CONTEXT = $(if $(TWO_ENVIRONMENTS),$(error \
+  make cdk needs one environment: give it as ENV=dev, or as -c env=dev in ARGS, but not both),-c env=$(GIVEN_ENV))
+CDK_ARGS = $(ARGS)$(if $(GIVEN_ENV), $(ENV_CONTEXT))
 ifneq ($(filter-out $(ENVIRONMENTS),$(CHOSEN)),)
 $(error ENV=$(ENV): there is no environments/$(ENV).toml; choose one of: $(ENVIRONMENTS))
 endif

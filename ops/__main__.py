@@ -10,49 +10,26 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from botocore.exceptions import NoCredentialsError
-
-from ops import values
-from ops.aws import (
-    AWS_ERRORS,
-    Account,
-    OpsError,
-    UsageError,
-    check_region,
-    connect,
-    explain,
-    with_next_step,
-)
+from ops import errors, values
+from ops.aws import OpsError, check_region, connect_with_credentials
 from ops.findings import report
 from stacks.names import QUALIFIER
-from stacks.settings import ENVIRONMENTS, Settings, SettingsError, load
+from stacks.settings import ENVIRONMENTS, Settings, load
 from voice_agent_client.addresses import MAX_PRESIGNED_S
 
 COMMANDS = ("preflight", "smoke", "presign", "capacity", "cost", "orphans")
 
 
-def _account(settings: Settings, arguments: argparse.Namespace) -> Account:
-    """Connect to the environment's account.
-
-    Raises:
-        NoCredentialsError: None are configured. Some commands would notice that only halfway.
-    """
-    account = connect(settings, arguments.region)
-    if account.session.get_credentials() is None:
-        raise NoCredentialsError
-    return account
-
-
 def _preflight(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops.preflight import preflight
 
-    return report(preflight(_account(settings, arguments)))
+    return report(preflight(connect_with_credentials(settings, arguments.region)))
 
 
 def _smoke(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops.smoke import smoke
 
-    account = _account(settings, arguments)
+    account = connect_with_credentials(settings, arguments.region)
     token = os.environ.get("VOICE_AGENT_TOKEN")
     return report(smoke(account, token=token, qualifier=arguments.qualifier, wait_s=arguments.wait))
 
@@ -62,7 +39,7 @@ def _presign(settings: Settings, arguments: argparse.Namespace) -> int:
 
     print(
         presign(
-            _account(settings, arguments),
+            connect_with_credentials(settings, arguments.region),
             session_id=arguments.session,
             expires_s=arguments.expires,
             qualifier=arguments.qualifier,
@@ -76,7 +53,7 @@ def _capacity(settings: Settings, arguments: argparse.Namespace) -> int:
 
     return asyncio.run(
         capacity.measure(
-            _account(settings, arguments),
+            connect_with_credentials(settings, arguments.region),
             endpoint_name=arguments.endpoint or settings.endpoint_name,
             ladder=arguments.ladder,
             utterances=arguments.utterances,
@@ -103,7 +80,7 @@ def _cost(settings: Settings, arguments: argparse.Namespace) -> int:
 def _orphans(settings: Settings, arguments: argparse.Namespace) -> int:
     from ops.orphans import clear
 
-    return clear(_account(settings, arguments), delete=arguments.delete)
+    return clear(connect_with_credentials(settings, arguments.region), delete=arguments.delete)
 
 
 def _gather[T](kind: Callable[..., T], arguments: argparse.Namespace) -> T:
@@ -343,17 +320,6 @@ def _similar(typed: str, choices: Sequence[str]) -> str:
     return f"; did you mean {found[0]!r}?" if found else "."
 
 
-def _settings_step(name: str) -> str:
-    if (ENVIRONMENTS / f"{name}.toml").is_file():
-        return f"correct environments/{name}.toml; docs/settings.md describes every key"
-    return "choose one of these with --env"
-
-
-def print_error(message: str, next_step: str = "") -> None:
-    """Print an error, and the next step on a line of its own."""
-    print(f"error: {with_next_step(message, next_step)}", file=sys.stderr)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command.
 
@@ -365,20 +331,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         wrong usage; 130 after Ctrl-C.
     """
     arguments = parse(sys.argv[1:] if argv is None else argv)
-    try:
-        return int(arguments.run(load(arguments.env), arguments))
-    except SettingsError as error:
-        print_error(str(error), _settings_step(arguments.env))
-        return 2
-    except OpsError as error:
-        print_error(str(error))
-        return 2 if isinstance(error, UsageError) else 1
-    except AWS_ERRORS as error:
-        print_error(*explain(error))
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-    return 1
+    return errors.run(
+        lambda: int(arguments.run(load(arguments.env), arguments)), environment=arguments.env
+    )
 
 
 if __name__ == "__main__":

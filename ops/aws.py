@@ -208,6 +208,23 @@ def connect(settings: Settings, region: str | None = None) -> Account:
     return Account(session, settings)
 
 
+def connect_with_credentials(settings: Settings, region: str | None = None) -> Account:
+    """Return the account of an environment as `connect` does, and require credentials.
+
+    Args:
+        settings: The settings of the environment.
+        region: The Region from the command line, for an environment whose file names none.
+
+    Raises:
+        NoCredentialsError: None are configured. Some commands would notice that only halfway.
+        UsageError: The Region cannot be used; see `connect`.
+    """
+    account = connect(settings, region)
+    if account.session.get_credentials() is None:
+        raise NoCredentialsError
+    return account
+
+
 def _check_exists(region: str, source: str) -> None:
     if region in AGENTCORE_REGIONS:
         return
