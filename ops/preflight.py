@@ -31,6 +31,9 @@ NETWORK_ROLE = (
     "network.bedrock-agentcore.amazonaws.com",
 )
 
+PLACEHOLDER_DOMAINS = ("example", "example.com", "example.net", "example.org", "invalid", "test")
+"""Domains that receive no mail (RFC 2606), also as the parent of another domain."""
+
 STUCK = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
 """The states in which a stack can only be deleted."""
 
@@ -44,6 +47,7 @@ def preflight(account: Account) -> Iterator[Finding]:
     checks: tuple[tuple[str, Callable[[Account], Iterable[Finding]]], ...] = (
         ("credentials", check_identity),
         ("Region", check_region),
+        ("addresses", check_addresses),
         ("bootstrap", check_bootstrap),
         ("stacks", check_stacks),
         ("left-overs", check_names),
@@ -84,6 +88,32 @@ def check_region(account: Account) -> Iterator[Finding]:
         detail = f"{account.region} is not known to have AgentCore"
         step = f"use one of {', '.join(AGENTCORE_REGIONS)}"
         yield Finding("problem", "Region", detail, step)
+
+
+def check_addresses(account: Account) -> Iterator[Finding]:
+    """Check whether the addresses that are notified can receive mail."""
+    settings = account.settings
+    addresses = {
+        "alarms.email": settings.alarms.email,
+        "budget.email": settings.budget.email if settings.budget else None,
+    }
+    placeholders = [
+        (key, email)
+        for key, email in addresses.items()
+        if email and f".{_domain(email)}".endswith(tuple(f".{d}" for d in PLACEHOLDER_DOMAINS))
+    ]
+    for key, email in placeholders:
+        detail = f"{email} is a placeholder, so nobody would be notified"
+        step = f"write your own address into environments/{settings.name}.toml"
+        yield Finding("problem", key, detail, step)
+    if not placeholders:
+        given = [email for email in addresses.values() if email]
+        detail = ", ".join(dict.fromkeys(given)) or "none: nobody is notified"
+        yield Finding("ok", "addresses", detail)
+
+
+def _domain(email: str) -> str:
+    return email.rpartition("@")[2].lower()
 
 
 def check_bootstrap(account: Account) -> Iterator[Finding]:

@@ -45,6 +45,34 @@ def test_bootstrap_missing_old_and_good(account: RecordedAccount) -> None:
         assert verdicts(preflight.check_bootstrap(account)) == [verdict]
 
 
+def test_addresses_at_example_domains_are_problems() -> None:
+    """Guards against alarms that go off for a mailbox that does not exist."""
+    prod = load("prod")
+    found = list(preflight.check_addresses(RecordedAccount(prod)))
+    assert [(finding.verdict, finding.subject) for finding in found] == [
+        ("problem", "alarms.email"),
+        ("problem", "budget.email"),
+    ]
+    assert found[0].next_step == "write your own address into environments/prod.toml"
+
+
+@pytest.mark.parametrize(
+    ("email", "verdict"),
+    [
+        ("oncall@ops.EXAMPLE.com", "problem"),
+        ("oncall@mail.test", "problem"),
+        ("oncall@myexample.com", "ok"),
+        (None, "ok"),
+    ],
+)
+def test_an_address_is_a_placeholder_by_its_domain(email: str | None, verdict: str) -> None:
+    settings = load("dev")
+    alarms = settings.alarms.model_copy(update={"email": email})
+    changed = settings.model_copy(update={"alarms": alarms})
+    (finding,) = preflight.check_addresses(RecordedAccount(changed))
+    assert finding.verdict == verdict
+
+
 def stack(status: str, name: str = "voice-staging-agent") -> dict[str, object]:
     now = dt.datetime(2026, 11, 30, tzinfo=dt.UTC)
     return {"StackName": name, "CreationTime": now, "StackStatus": status}
