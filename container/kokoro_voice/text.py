@@ -61,12 +61,6 @@ def segments(text: str, language: str) -> Iterator[Segment]:
                 yield Segment(_with_blanks(rest), SENTENCE_PAUSE_S)
 
 
-def without_phonemes(text: str) -> str:
-    """Replace each word with explicit phonemes in `text` by the word alone."""
-    words: str = _LINK.sub(r"\1", text)
-    return words
-
-
 def _with_blanks(segment: str) -> str:
     return segment.replace(_BLANK_IN_LINK, " ")
 

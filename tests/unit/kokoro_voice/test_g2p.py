@@ -55,7 +55,7 @@ def test_english_words_have_their_own_phonemes(
         ("es", "¿Cómo estás? Bien.", [
             ("¿Cómo", "¿kˈomo "), ("estás?", "estˈas? "), ("Bien.", "bjˈen."),
         ]),
-        ("es", "[Hola](/xxx/), sí.", [("Hola,", "ˈola, "), ("sí.", "sˈi.")]),
+        ("es", "[Hola](/xxx/), sí.", [("Hola,", "xxx, "), ("sí.", "sˈi.")]),
         ("fr-fr", "– «Oui», monsieur !", [("– «Oui»,", "“wˈi”, "), ("monsieur !", "məsjˈø !")]),
         ("pt-br", "Custa R$ 20,50.", [
             ("Custa", "kˈustæ "), ("R$", "xeˈW"), ("20,50.", " dˈolar vˈiŋʧy,sˌiŋkwˈAŋtæ."),

@@ -1,0 +1,48 @@
+"""Reads text aloud on paper: each written word, and the words that a voice says for it."""
+
+from collections.abc import Callable, Mapping
+
+from kokoro_text import (
+    english,
+    french,
+    hindi,
+    italian,
+    japanese,
+    mandarin,
+    portuguese,
+    spanish,
+)
+from kokoro_text.characters import canonical
+from kokoro_text.reading import LINK, Reading, Rewriter, words_of
+
+Rules = Callable[[Rewriter, str], None]
+"""Applies the rules of a language. The second argument is the language, for example `en-gb`."""
+
+_RULES: Mapping[str, Rules] = {
+    "en-us": english.rules,
+    "en-gb": english.rules,
+    "es": spanish.rules,
+    "fr-fr": french.rules,
+    "hi": hindi.rules,
+    "it": italian.rules,
+    "pt-br": portuguese.rules,
+    "ja": japanese.rules,
+    "cmn": mandarin.rules,
+}
+
+
+def read(text: str, language: str) -> list[Reading]:
+    """Return how the words of `text` are read in `language`.
+
+    Args:
+        text: Words of one sentence, separated by white space.
+        language: The voice's language, one of the values of `kokoro_voice.languages.LANGUAGES`.
+
+    Returns:
+        The readings in order. Their `written` words, joined by blanks, are the words of `text`.
+    """
+    words = words_of(text)
+    rewriter = Rewriter(words, [word if LINK.search(word) else canonical(word) for word in words])
+    if (rules := _RULES.get(language)) is not None:
+        rules(rewriter, language)
+    return rewriter.readings()
