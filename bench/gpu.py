@@ -260,7 +260,7 @@ async def measured(provider: str, sizes: Sizes) -> list[str]:
     engine = synthesizer.engine
     if provider == CUDA_GRAPHS:
         engine.generator = CapturedModel(model_dir / "generator.onnx", THREADS, device)
-    (pronounced,) = synthesizer.pronounce(Segment(LENGTHS[-1], 0.0), voice)
+    (pronounced,) = synthesizer.pronounce(Segment(LENGTHS[-1], 0.0), voice).sentences
     phonemes = pronounced.phonemes
     prosody = engine.prosody(phonemes, voice, 1.0, Cancellation())
     paragraphs = [

@@ -117,7 +117,7 @@ class Renderer:
         """
         engine, cancellation = self._synthesizer.engine, Cancellation()
         segment = Segment(utterance.text, SENTENCE_PAUSE_S)
-        (sentence,) = self._synthesizer.pronounce(segment, utterance.voice)
+        (sentence,) = self._synthesizer.pronounce(segment, utterance.voice).sentences
         phonemes = sentence.phonemes
         began_s = time.process_time()
         prosody = engine.prosody(phonemes, utterance.voice, utterance.speed, cancellation)

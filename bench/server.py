@@ -90,7 +90,7 @@ def measure(model_dir: Path) -> tuple[Costs, dict[str, Spoken]]:
     spoken: dict[str, Spoken] = {}
     for number, sentence in enumerate((POOL[0], *POOL)):
         began_s = time.perf_counter()
-        (pronounced,) = synthesizer.pronounce(Segment(sentence, SENTENCE_PAUSE_S), voice)
+        (pronounced,) = synthesizer.pronounce(Segment(sentence, SENTENCE_PAUSE_S), voice).sentences
         phonemes = pronounced.phonemes
         pronounced_s = time.perf_counter()
         prosody = engine.prosody(phonemes, voice, 1.0, cancellation)

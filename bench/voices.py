@@ -128,7 +128,7 @@ def speak(synthesizer: Synthesizer, voices: Voices, sample: Sample) -> Samples:
     voice = voices.resolve(sample.voice)
     spoken: list[Samples] = []
     for segment in segments(sample.request, voice.language):
-        for sentence in synthesizer.pronounce(segment, voice):
+        for sentence in synthesizer.pronounce(segment, voice).sentences:
             prepared = synthesizer.prepare(sentence, voice, 1.0, Cancellation(), windowed=True)
             buffered_s = 0.0
             while (span := prepared.decoding.next(buffered_s)) is not None:

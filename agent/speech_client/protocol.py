@@ -69,7 +69,10 @@ class Timing(_Event):
 
 
 class SynthesisComplete(_Event):
-    """A request has been spoken completely. All times are in seconds, by the container's clock."""
+    """A request has been spoken completely. All times are in seconds, by the container's clock.
+
+    `unspoken` are the words of the text for which the container knows no sound.
+    """
 
     type: Literal["synthesis_complete"]
     request_id: str
@@ -77,6 +80,7 @@ class SynthesisComplete(_Event):
     elapsed_s: float
     queued_s: float
     first_audio_s: float
+    unspoken: list[str] = []
 
 
 class Cancelled(_Event):

@@ -244,7 +244,8 @@ class SynthesisComplete(_Outbound):
     """All audio of a request has been sent.
 
     `elapsed_s`, `queued_s` and `first_audio_s` count from the arrival of the request: until this
-    event, until work on it began, and until its first audio frame.
+    event, until work on it began, and until its first audio frame. `unspoken` are the words of the
+    text for which no sound is known, as they were written.
     """
 
     type: Literal["synthesis_complete"] = "synthesis_complete"
@@ -253,6 +254,7 @@ class SynthesisComplete(_Outbound):
     elapsed_s: float
     queued_s: float
     first_audio_s: float
+    unspoken: tuple[str, ...]
 
 
 class Cancelled(_Outbound):

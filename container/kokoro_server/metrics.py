@@ -47,7 +47,7 @@ def metric_line(utterance: Utterance, namespace: str, endpoint_name: str, unix_s
     the time from the utterance's turn to its first audio. Clients may send many requests at once,
     so the turn begins when the request arrives or, if that is later, when all audio of the
     session's previous request has been synthesized. `RealTimeFactor` is engine time divided by the
-    duration of the audio. Waiting for the engine, which other sessions use too, counts in
+    duration of the audio. `UnspokenWords` is there only if a word had no sound. Waiting for the engine, which other sessions use too, counts in
     `FirstAudio` only.
 
     Args:
@@ -65,6 +65,8 @@ def metric_line(utterance: Utterance, namespace: str, endpoint_name: str, unix_s
     if utterance.began_s is not None and utterance.first_audio_s is not None:
         first_audio_s = utterance.first_audio_s - utterance.began_s
         metrics["FirstAudio"] = ("Milliseconds", round(1000 * first_audio_s, 1))
+    if utterance.unspoken:
+        metrics["UnspokenWords"] = ("Count", len(utterance.unspoken))
     if tally.audio_s > 0:
         metrics["RealTimeFactor"] = ("None", round(tally.engine_s / tally.audio_s, 4))
     directive = {

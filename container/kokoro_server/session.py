@@ -309,6 +309,7 @@ class Session:
         assert utterance.began_s is not None
         assert answer.started_s is not None
         self._counters.completed += 1
+        self._counters.unspoken_words += len(utterance.unspoken)
         self._active_s = now_s
         return SynthesisComplete(
             request_id=request_id,
@@ -316,4 +317,5 @@ class Session:
             elapsed_s=round(now_s - utterance.received_s, 4),
             queued_s=round(utterance.began_s - utterance.received_s, 4),
             first_audio_s=round(answer.started_s - utterance.received_s, 4),
+            unspoken=tuple(utterance.unspoken),
         )

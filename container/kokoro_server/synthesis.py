@@ -24,6 +24,9 @@ from kokoro_voice.text import segments
 from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice
 
+MAX_UNSPOKEN_NAMED = 20
+"""An error names at most this many words that cannot be spoken."""
+
 _WARM_UP_TEXT = "Everything is loaded now, and whoever calls next will be heard at once."
 _SHORT_WARM_UP_TEXT = "Everything is loaded."
 
@@ -90,10 +93,11 @@ class Speech:
         request = utterance.request
         spoken = False
         for segment in segments(request.text, request.voice.language):
-            sentences = await asyncio.get_running_loop().run_in_executor(
+            pronunciation = await asyncio.get_running_loop().run_in_executor(
                 self._g2p_thread, self._synthesizer.pronounce, segment, request.voice
             )
-            for sentence in sentences:
+            utterance.unspoken += pronunciation.unspoken
+            for sentence in pronunciation.sentences:
                 spoken = True
                 prepared = await self._prepare(utterance, sentence)
                 while (decoded := await self._decode_next(utterance, prepared)) is not None:
@@ -102,9 +106,7 @@ class Speech:
                 yield _chunk(utterance, prepared.tail())
                 yield _chunk(utterance, silence(sentence.pause_s / request.speed))
         if not spoken:
-            raise ProtocolError(
-                "unreadable", "text: it contains nothing that can be spoken; give at least a word"
-            )
+            raise ProtocolError("unreadable", _nothing_to_say(utterance.unspoken))
 
     async def _prepare(self, utterance: Utterance, sentence: Sentence) -> PreparedSentence:
         request = utterance.request
@@ -133,6 +135,13 @@ class Speech:
         decoded = await self._queue.run(utterance, decode)
         self._frame_work_s.observe(utterance.tally.engine_s - before_s, span.work_frames)
         return decoded
+
+
+def _nothing_to_say(unspoken: Sequence[str]) -> str:
+    if not unspoken:
+        return "text: it contains nothing that can be spoken; give at least a word"
+    words = ", ".join(map(repr, unspoken[:MAX_UNSPOKEN_NAMED]))
+    return f"text: no sound is known for {words}; give at least a word that can be spoken"
 
 
 def _chunk(utterance: Utterance, samples: Samples, words: Sequence[WordTime] = ()) -> SpeechChunk:

@@ -125,6 +125,7 @@ class Utterance:
         received_s: When it arrived.
         began_s: When work on it began.
         first_audio_s: When its first audio was handed out.
+        unspoken: Words of its text, as written, for which no sound is known.
         error: Why it failed, in state `FAILED`.
     """
 
@@ -135,6 +136,7 @@ class Utterance:
     state: UtteranceState = field(default=UtteranceState.QUEUED, init=False)
     began_s: float | None = field(default=None, init=False)
     first_audio_s: float | None = field(default=None, init=False)
+    unspoken: list[str] = field(default_factory=list, init=False)
     error: ProtocolError | None = field(default=None, init=False)
 
     @property

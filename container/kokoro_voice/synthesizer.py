@@ -21,6 +21,7 @@ from kokoro_voice.text import WORD_PAUSE_S, Segment
 from kokoro_voice.timing import (
     PronouncedWord,
     WordTime,
+    has_sound,
     last_sound,
     last_sound_frame,
     phonemes_of,
@@ -50,6 +51,19 @@ class Sentence:
     def phonemes(self) -> str:
         """The phonemes that the model speaks."""
         return phonemes_of(self.words)
+
+
+@dataclass(frozen=True)
+class Pronunciation:
+    """The pronunciation of a segment.
+
+    Attributes:
+        sentences: Usually one; none if nothing in the segment can be spoken.
+        unspoken: Words with a letter or digit for which no sound is known, as they are written.
+    """
+
+    sentences: Sequence[Sentence]
+    unspoken: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -150,20 +164,19 @@ class Synthesizer:
         except ModelError as error:
             logger.warning("every sentence will be decoded whole: %s", error)
 
-    def pronounce(self, segment: Segment, voice: Voice) -> list[Sentence]:
-        """Return the sentences of `segment`: usually one, or none if nothing can be spoken."""
+    def pronounce(self, segment: Segment, voice: Voice) -> Pronunciation:
+        """Return the sentences of `segment`, and the words that cannot be spoken."""
         words = [
             PronouncedWord(word.text, self.engine.known(word.phonemes))
             for word in self.pronouncer.words(segment.text, voice.language)
         ]
         # The model babbles if its input is punctuation alone.
-        spoken = [
-            sentence
-            for sentence in split(words, MAX_PHONEMES)
-            if any(phoneme.isalpha() for phoneme in phonemes_of(sentence))
-        ]
+        spoken = [run for run in split(words, MAX_PHONEMES) if has_sound(phonemes_of(run))]
         pauses_s = [WORD_PAUSE_S] * (len(spoken) - 1) + [segment.pause_s]
-        return [Sentence(*sentence) for sentence in zip(spoken, pauses_s, strict=False)]
+        return Pronunciation(
+            [Sentence(*sentence) for sentence in zip(spoken, pauses_s, strict=False)],
+            [word.text for word in words if word.is_unspoken],
+        )
 
     def prepare(
         self,

@@ -29,6 +29,11 @@ class PronouncedWord:
     phonemes: str
     """Phonemes in Kokoro's alphabet, with the punctuation and blank that follow. May be empty."""
 
+    @property
+    def is_unspoken(self) -> bool:
+        """Whether the word has a letter or digit, but no sound."""
+        return any(map(str.isalnum, self.text)) and not has_sound(self.phonemes)
+
 
 @dataclass(frozen=True)
 class WordTime:
@@ -42,6 +47,11 @@ class WordTime:
 def phonemes_of(words: Iterable[PronouncedWord]) -> str:
     """Join the phonemes of `words` to the model's input, without a blank at the end."""
     return "".join(word.phonemes for word in words).rstrip()
+
+
+def has_sound(phonemes: str) -> bool:
+    """Whether `phonemes` are more than punctuation and blanks."""
+    return any(map(_is_sound, phonemes))
 
 
 def split(words: Iterable[PronouncedWord], limit: int) -> Iterator[list[PronouncedWord]]:

@@ -71,6 +71,17 @@ def test_without_audio_there_are_no_figures_about_it() -> None:
     assert not {"FirstAudio", "RealTimeFactor"} & metrics.keys()
 
 
+def test_words_without_a_sound_are_counted() -> None:
+    """Guards against words that are left out unnoticed, and against a metric that is always 0."""
+    utterance = begun()
+    utterance.complete()
+    assert "UnspokenWords" not in metric_line(utterance, "VoiceAgent", "kokoro-dev", 0.0)
+    utterance.unspoken += ["ꙮ", "ꙮꙮ"]
+    line = metric_line(utterance, "VoiceAgent", "kokoro-dev", 0.0)
+    assert json.loads(line)["UnspokenWords"] == 2
+    assert "ꙮ" not in json.dumps(json.loads(line), ensure_ascii=False)
+
+
 def test_waiting_is_not_the_engines_work() -> None:
     """Guards against an alarm because somebody listens at the pace of speech.
 

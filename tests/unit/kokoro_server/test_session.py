@@ -165,6 +165,7 @@ def test_completion_has_the_times_from_arrival() -> None:
         "elapsed_s": 2.0,
         "queued_s": 0.5,
         "first_audio_s": 1.25,
+        "unspoken": [],
     }
 
 

@@ -19,7 +19,7 @@ from kokoro_server.synthesis import Speech
 from kokoro_server.utterance import SpeechChunk, Utterance
 from kokoro_voice.audio import Samples
 from kokoro_voice.decoding import Decoding
-from kokoro_voice.synthesizer import AudioChunk, Synthesizer
+from kokoro_voice.synthesizer import AudioChunk, Pronunciation, Synthesizer
 from kokoro_voice.timing import WordTime
 from kokoro_voice.windows import SpokenFrames
 from tests.utterances import VOICE, new_utterance
@@ -33,8 +33,10 @@ class ScriptedSynthesizer(Synthesizer):
     def __init__(self) -> None:
         self.prepared: list[dict[str, Any]] = []
 
-    def pronounce(self, segment: Any, voice: Any) -> list[Any]:
-        return [SimpleNamespace(pause_s=0.5)] if any(map(str.isalpha, segment.text)) else []
+    def pronounce(self, segment: Any, voice: Any) -> Pronunciation:
+        sentence: Any = SimpleNamespace(pause_s=0.5)
+        unspoken = [word for word in segment.text.split() if word.startswith("1")]
+        return Pronunciation([sentence] if any(map(str.isalpha, segment.text)) else [], unspoken)
 
     def prepare(self, sentence: Any, voice: Any, speed: float, *_: Any, **options: Any) -> Any:
         self.prepared.append({"voice": voice, "speed": speed} | options)
@@ -96,6 +98,15 @@ async def test_what_cannot_be_spoken_is_unreadable(speech: Speech) -> None:
     with pytest.raises(ProtocolError) as caught:
         await anext(speech.speak(begun))
     assert caught.value.code == "unreadable"
+
+
+async def test_words_without_a_sound_are_reported(speech: Speech) -> None:
+    """Guards against a number that vanishes from a sentence, which nobody is told."""
+    begun = utterance("Take 10 of them. And 12.")
+    await spoken(speech, begun)
+    assert begun.unspoken == ["10", "12."]
+    with pytest.raises(ProtocolError, match="no sound is known for '12'; give at least a word"):
+        await anext(speech.speak(utterance("12")))
     assert begun.tally.chunks == 0
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples
 from kokoro_voice.onnx_model import Cancellation
-from kokoro_voice.synthesizer import PreparedSentence, Synthesizer
+from kokoro_voice.synthesizer import PreparedSentence, Pronunciation, Synthesizer
 from kokoro_voice.text import CLAUSE_PAUSE_S, WORD_PAUSE_S, Segment
 from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voices
@@ -25,7 +25,7 @@ def prepared(
     synthesizer: Synthesizer, voice: str = "af_heart", **options: bool
 ) -> PreparedSentence:
     resolved = VOICES.resolve(voice)
-    (sentence,) = synthesizer.pronounce(Segment(TEXT, 0.3), resolved)
+    (sentence,) = synthesizer.pronounce(Segment(TEXT, 0.3), resolved).sentences
     options = {"windowed": True} | options
     return synthesizer.prepare(sentence, resolved, 1.0, Cancellation(), **options)
 
@@ -71,10 +71,10 @@ def test_a_segment_of_too_many_phonemes_is_several_sentences_with_one_pause(
 ) -> None:
     """Guards against a pause in the middle of a phrase, and against the model's limit."""
     voice = VOICES.default
-    sentences = synthesizer.pronounce(Segment("123,456,789 " * 20, CLAUSE_PAUSE_S), voice)
+    sentences = synthesizer.pronounce(Segment("123,456,789 " * 20, CLAUSE_PAUSE_S), voice).sentences
     assert len(sentences) > 1
     assert [sentence.pause_s for sentence in sentences[:-1]] == [WORD_PAUSE_S] * (
         len(sentences) - 1
     )
     assert sentences[-1].pause_s == CLAUSE_PAUSE_S
-    assert synthesizer.pronounce(Segment("... !", 0.3), voice) == []
+    assert synthesizer.pronounce(Segment("... !", 0.3), voice) == Pronunciation([], [])
