@@ -47,8 +47,8 @@ def metric_line(utterance: Utterance, namespace: str, endpoint_name: str, unix_s
     the time from the utterance's turn to its first audio. Clients may send many requests at once,
     so the turn begins when the request arrives or, if that is later, when all audio of the
     session's previous request has been synthesized. `RealTimeFactor` is engine time divided by the
-    duration of the audio. `UnspokenWords` is there only if a word had no sound. Waiting for the engine, which other sessions use too, counts in
-    `FirstAudio` only.
+    duration of the audio. Waiting for the engine, which other sessions use too, counts in
+    `FirstAudio` only. `UnspokenWords` is there only if a word had no sound.
 
     Args:
         utterance: An utterance that is complete or has failed.

@@ -98,6 +98,7 @@ async def test_what_cannot_be_spoken_is_unreadable(speech: Speech) -> None:
     with pytest.raises(ProtocolError) as caught:
         await anext(speech.speak(begun))
     assert caught.value.code == "unreadable"
+    assert begun.tally.chunks == 0
 
 
 async def test_words_without_a_sound_are_reported(speech: Speech) -> None:
@@ -107,7 +108,6 @@ async def test_words_without_a_sound_are_reported(speech: Speech) -> None:
     assert begun.unspoken == ["10", "12."]
     with pytest.raises(ProtocolError, match="no sound is known for '12'; give at least a word"):
         await anext(speech.speak(utterance("12")))
-    assert begun.tally.chunks == 0
 
 
 async def test_who_waits_for_the_engine_has_the_real_time_factor_of_who_is_alone(
