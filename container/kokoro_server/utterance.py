@@ -16,6 +16,7 @@ from kokoro_server.messages import (
     resolve_voice,
 )
 from kokoro_server.settings import Settings
+from kokoro_text.normalizer import spoken_chars
 from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice, Voices
 
@@ -63,8 +64,8 @@ class SpeechRequest:
 
     @property
     def chars(self) -> float:
-        """The number of characters at normal speed; at double speed, half as many."""
-        return len(self.text) / self.speed
+        """The number of characters that are said at normal speed; at double speed, half as many."""
+        return spoken_chars(self.text) / self.speed
 
 
 @dataclass(frozen=True)
