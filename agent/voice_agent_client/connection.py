@@ -43,7 +43,7 @@ class AgentConnection:
 
     Raises:
         ValueError: The address has an unsupported scheme.
-        AgentUnreachableError: Nothing accepts the connection.
+        AgentUnreachableError: Nothing accepts the connection, or `ca_file` cannot be read.
         AgentRefusedError: The agent or AgentCore refuses the caller.
         botocore.exceptions.BotoCoreError: There are no credentials to sign with.
     """
