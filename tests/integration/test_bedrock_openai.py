@@ -139,7 +139,7 @@ async def test_the_request_is_passed_on(server, bedrock_url: str) -> None:
     assert request["model"] == "llama3.2"
     assert [message["role"] for message in request["messages"]] == ["system", "user"]
     assert request["messages"][0]["content"] == "Be brief.\nBe kind."
-    assert request["messages"][1]["content"] == [{"type": "text", "text": "Hello?"}]
+    assert request["messages"][1]["content"] == "Hello?"
     assert (request["max_tokens"], request["temperature"]) == (50, 0.5)
     assert (request["top_p"], request["stop"]) == (0.75, ["END"])
     assert "tools" not in request
@@ -151,7 +151,7 @@ async def test_a_conversation_has_its_earlier_turns(server, history: ChatHistory
     assert await written(history, "Spell it.") == "It is Ada."
     first, second = server.requests
     assert first["max_tokens"] == second["max_tokens"] == 100
-    assert [(m["role"], text_of(m)) for m in second["messages"]] == [
+    assert [(m["role"], m["content"]) for m in second["messages"]] == [
         ("system", "Be brief."),
         ("user", "What is my name?"),
         ("assistant", "It is Ada."),
@@ -159,9 +159,22 @@ async def test_a_conversation_has_its_earlier_turns(server, history: ChatHistory
     ]
 
 
-def text_of(message: dict[str, Any]) -> str:
-    content = message["content"]
-    return content if isinstance(content, str) else content[0]["text"]
+async def test_only_a_message_with_more_than_text_is_a_list_of_parts(
+    server, bedrock_url: str
+) -> None:
+    """Many servers answer a list of parts with an error, or ignore it."""
+    image = {"image": {"format": "png", "source": {"bytes": b"png"}}}
+    await converse(
+        bedrock_url,
+        messages=[
+            {"role": "user", "content": [{"text": "One."}, {"text": "Two."}]},
+            {"role": "assistant", "content": [{"text": "Yes."}]},
+            {"role": "user", "content": [{"text": "And this?"}, image]},
+        ],
+    )
+    first, second, third = (m["content"] for m in server.requests[-1]["messages"])
+    assert (first, second) == ("One.\nTwo.", "Yes.")
+    assert [part["type"] for part in third] == ["text", "image_url"]
 
 
 async def test_the_reply_is_passed_on_as_it_is_written(server, history: ChatHistory) -> None:
