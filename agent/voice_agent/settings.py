@@ -40,6 +40,8 @@ class Settings(BaseModel):
     """PEM file of the only certificate authorities that the agent trusts."""
     model_id: str = Field("global.amazon.nova-2-lite-v1:0", min_length=1)
     """Id of the Bedrock model or inference profile that writes the replies."""
+    model_server: str | None = None
+    """Address of the server that answers in place of Bedrock, for error messages."""
     voice: str = Field("af_heart", min_length=1, max_length=200)
     """Voice of a reply whose prompt does not choose one."""
     language: str | None = None

@@ -69,7 +69,7 @@ async def reply_source(bedrock: str, model: str | None) -> ReplySource:
         "local.bedrock.openai_compatible",
         ("--url", server.url, "--model", server.model),
         _caller_environment(),
-        _PATIENCE,
+        _PATIENCE | {"VOICE_AGENT_MODEL_SERVER": server.url},
     )
 
 
