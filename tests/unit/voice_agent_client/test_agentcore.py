@@ -94,7 +94,7 @@ def test_only_aws_is_told_the_ca_file(tmp_path) -> None:
     missing = str(tmp_path / "none.pem")
     address = AgentCore(ARN, token="t", endpoint_url="http://127.0.0.1:1", ca_file=missing)
     assert websocket_request(address).tls is None
-    with pytest.raises(AgentUnreachableError, match="none.pem"):
+    with pytest.raises(AgentUnreachableError, match=r"none\.pem"):
         websocket_request(AgentCore(ARN, token="t", ca_file=missing))
 
 
