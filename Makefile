@@ -12,7 +12,7 @@ export UV_PYTHON_DOWNLOADS := never
 ARGS ?= list$(if $(GIVEN_ENV),, -c env=dev)
 
 # What was typed, verbatim: make itself would expand the `$` in `TEXT="It costs $5."`.
-LOCAL_VARIABLES := TEXT SAY MODE TRANSPORT VOICE OUT JSON BEDROCK MODEL PORT
+LOCAL_VARIABLES := TEXT SAY MODE TRANSPORT VOICE SPEED SYSTEM OUT JSON BEDROCK MODEL PORT
 TYPED := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 $(foreach name,$(filter $(LOCAL_VARIABLES),$(TYPED)),$(eval export GIVEN_$(name) := $$(value $(name))))
 KNOWN := $(LOCAL_VARIABLES) PYTHON ARGS ENV UPGRADE
@@ -22,17 +22,19 @@ $(if $(UNKNOWN),$(error $(UNKNOWN) is not a variable of this Makefile; $(if \
   $(MEANT),did you mean $(MEANT)?,`make help` lists them)))
 
 ## make demo         talk to the agent in a browser: BEDROCK=scripted|aws|http://… MODEL= PORT=8080
+##                   VOICE= SPEED=0.5…2 SYSTEM="a system prompt"
 .PHONY: demo
 demo: .venv/local.stamp
 	@$(BIN)/python -m local --make demo
 
-## make say          one reply as a WAV file: TEXT="…" (answered) or SAY="…" (read aloud) VOICE= OUT=a.wav
-##                   MODE=bidi|batch TRANSPORT=ws|sse JSON=a.json BEDROCK= MODEL=
+## make say          one reply as a WAV file: TEXT="…" (answered) or SAY="…" (read aloud) OUT=a.wav
+##                   MODE=bidi|batch TRANSPORT=ws|sse JSON=a.json VOICE= SPEED= SYSTEM= BEDROCK= MODEL=
 .PHONY: say
 say: .venv/local.stamp
 	@$(BIN)/python -m local --make say
 
-## make serve        keep the agent running for your own program: PORT=8080 JSON=a.json BEDROCK= MODEL=
+## make serve        keep the agent running for your own program: PORT=8080 JSON=a.json
+##                   VOICE= SPEED= SYSTEM= BEDROCK= MODEL=
 .PHONY: serve
 serve: .venv/local.stamp
 	@$(BIN)/python -m local --make serve

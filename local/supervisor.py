@@ -82,6 +82,12 @@ def check_port(port: int) -> None:
         ) from None
 
 
+def free_port() -> int:
+    """Return a port of the loopback interface that no program uses at the moment."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
 class Supervisor:
     """Runs container, stand-ins and agent on free loopback ports.
 
@@ -93,6 +99,7 @@ class Supervisor:
         source: Writes the replies.
         restart: Whether to start processes again that have ended.
         page: Whether to serve the page in `web/` as well.
+        agent_environment: The agent's settings beside those of the source.
         first_port: Port of the agent; the speech server has the next one, and the page the one
             after. With 0, and for all other processes, any free port.
 
@@ -108,12 +115,14 @@ class Supervisor:
         restart: bool = False,
         page: bool = False,
         first_port: int = 0,
+        agent_environment: Mapping[str, str] | None = None,
     ) -> None:
         self._progress = progress
         self._source = source
         self._restart = restart
         self._page = page
         self._first_port = first_port
+        self._agent_environment = dict(agent_environment or {})
         self._access_key_id = "AKIALOCAL" + secrets.token_hex(4).upper()
         self._secret_access_key = secrets.token_hex(20)
         self._signature = [
@@ -171,6 +180,8 @@ class Supervisor:
             name: self._first_port + offset if self._first_port else 0
             for offset, name in enumerate(("agent", "container", "page"))
         }
+        if self._page and not ports["page"]:
+            ports["page"] = free_port()  # the agent learns it before the page is served
         for name, port in ports.items():
             if name != "page" or self._page:
                 check_port(port)
@@ -211,11 +222,19 @@ class Supervisor:
             ],
         )
         await sagemaker.start()
+        page_environment = {}
+        if self._page:
+            page_environment["VOICE_AGENT_PAGE_URL"] = f"http://127.0.0.1:{ports['page']}"
         agent = self._add(
             "agent",
             ["-m", "voice_agent"],
             folder="agent",
-            env=self._aws_environment() | dict(self._source.agent_environment),
+            env={
+                **self._aws_environment(),
+                **self._source.agent_environment,
+                **self._agent_environment,
+                **page_environment,
+            },
             port=ports["agent"],
         )
         await agent.start()

@@ -162,19 +162,25 @@ class ReplyTimeline:
 
     def lines(self) -> list[str]:
         """Return the timeline for people: one line for each event that matters."""
+        first_sentence_s = self._metrics.first_sentence_s
+        if first_sentence_s is not None and self.first_text_s is not None:
+            # The agent counts from the arrival of the prompt, a little later than the client. A
+            # sentence that is written at once would otherwise be complete before its first text.
+            first_sentence_s = max(first_sentence_s, self.first_text_s)
+        # Moments of the same time stay in this order.
         moments: list[tuple[float | None, str]] = [
             (self.first_text_s, "first text"),
-            (self._metrics.first_sentence_s, "first sentence complete"),
+            (first_sentence_s, "first sentence complete"),
             (self.last_text_s, "last text"),
-            (self.end_s, f"done: {self._seconds(len(self.audio)):.1f} s of speech"),
         ]
         for number, sentence in enumerate(self._sentences.values(), 1):
             label = "FIRST AUDIO, sentence" if number == 1 else "audio, sentence"
             text = sentence.text if len(sentence.text) <= 60 else sentence.text[:59] + "…"
             moments.append((sentence.first_audio_s, f"{label} {number}: {text}"))
-        lines = [
-            f"{at:7.2f} s  {what}" for at, what in sorted(m for m in moments if m[0] is not None)
-        ]
+        moments.append((self.end_s, f"done: {self._seconds(len(self.audio)):.1f} s of speech"))
+        happened = [(at_s, what) for at_s, what in moments if at_s is not None]
+        happened.sort(key=lambda moment: moment[0])
+        lines = [f"{at_s:7.2f} s  {what}" for at_s, what in happened]
         if self.first_audio_s is not None and self.last_text_s is not None:
             lead_s = self.last_text_s - self.first_audio_s
             word = "before" if lead_s > 0 else "after"
