@@ -6,6 +6,12 @@ PYTHON ?= $(shell command -v python3.12 || command -v python3)
 UV := .uv/bin/uv
 # uv shows its progress to people, and is silent in logs.
 QUIET := $(shell test -t 2 || echo -q)
+# Logs get a line now and then instead. It reads the output of an installation through a pipe, so it
+# ends with the installation, however that ends.
+HEARTBEAT_S := 10
+BEATS = { s=0; while :; do read -r -t $(HEARTBEAT_S) line; case $$? in (0) echo "$$line";; \
+  (1) break;; (*) s=$$((s + $(HEARTBEAT_S))); echo "still installing … $$s s" >&2;; esac; done; }
+HEARTBEAT = $(if $(QUIET),$(BEATS),cat)
 BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
 
@@ -20,6 +26,13 @@ UNKNOWN := $(firstword $(filter-out $(KNOWN),$(TYPED)))
 MEANT = $(filter $(shell echo $(UNKNOWN) | tr a-z A-Z),$(KNOWN))
 $(if $(UNKNOWN),$(error $(UNKNOWN) is not a variable of this Makefile; $(if \
   $(MEANT),did you mean $(MEANT)?,`make help` lists them)))
+
+# Make would run the goals that exist first, and complain about the others minutes later.
+GOALS := $(shell sed -n 's/^\.PHONY: *//p' $(firstword $(MAKEFILE_LIST)))
+STRANGE := $(firstword $(filter-out $(GOALS) .venv/% .uv/% .env-checkov/% node_modules/%,$(MAKECMDGOALS)))
+$(if $(STRANGE),$(error $(if $(filter say,$(MAKECMDGOALS)),write \
+  TEXT="$(strip $(filter-out say,$(MAKECMDGOALS)))" for what you say to the agent: \
+  make say TEXT="$(strip $(filter-out say,$(MAKECMDGOALS)))",there is no target $(STRANGE); `make help` lists them)))
 
 ## make demo         talk to the agent in a browser: BEDROCK=scripted|aws|http://… MODEL= PORT=8080
 ##                   VOICE= SPEED=0.5…2 SYSTEM="a system prompt"
@@ -182,7 +195,8 @@ $(UV): requirements-uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 12))' || \
 	  { echo "Python 3.12 is needed; '$(PYTHON)' is not it. Name one: make PYTHON=/path/to/python3.12" >&2; exit 2; }
 	@$(PYTHON) -m venv .uv
-	@.uv/bin/pip install -q --disable-pip-version-check --require-hashes -r requirements-uv.txt
+	@set -o pipefail; .uv/bin/pip install -q --disable-pip-version-check --require-hashes \
+	  -r requirements-uv.txt | $(HEARTBEAT)
 	@touch $@
 
 .venv/bin/python: | $(UV)
@@ -196,10 +210,12 @@ $(PATHS): | .venv/bin/python
 
 .venv/local.stamp: requirements-local.txt | $(PATHS)
 	@echo "Installing what the agent and the speech server need into .venv (200 MB to download) …" >&2
-	@$(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes -r requirements-local.txt
+	@set -o pipefail; $(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes \
+	  -r requirements-local.txt | $(HEARTBEAT)
 	@touch $@
 
 .venv/dev.stamp: requirements-dev.txt | $(PATHS)
 	@echo "Installing the development tools into .venv (700 MB to download) …" >&2
-	@$(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes -r requirements-dev.txt
+	@set -o pipefail; $(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes \
+	  -r requirements-dev.txt | $(HEARTBEAT)
 	@touch $@ .venv/local.stamp
