@@ -27,7 +27,7 @@ async def serve(options: Namespace, source: ReplySource) -> int:
         if options.json:
             content = addresses.model_dump_json(indent=2).encode() + b"\n"
             write(options.json, content, secret=True)
-        print(f"\nReplies: {source.description}")
+        print(f"\n{source.description}")
         if options.page:
             print(f"\n    Open {supervisor.page_url} in a browser and talk.\n")
         else:

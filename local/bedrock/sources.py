@@ -30,7 +30,8 @@ class ReplySource:
 
 
 SCRIPTED = ReplySource(
-    "scripted, without a language model; BEDROCK=aws or BEDROCK=http://… asks a real one",
+    "The replies are fixed texts; no language model is used. Start with BEDROCK=aws or "
+    "BEDROCK=http://… to talk to a model.",
     "local.bedrock.converse",
 )
 
@@ -55,7 +56,7 @@ async def reply_source(bedrock: str, model: str | None) -> ReplySource:
 
         account = await asyncio.to_thread(Account.from_environment)
         return ReplySource(
-            str(account),
+            f"A language model writes the replies: {account}",
             "local.bedrock.relay",
             ("--model", model) if model else (),
             _caller_environment("AWS_"),
@@ -65,7 +66,7 @@ async def reply_source(bedrock: str, model: str | None) -> ReplySource:
 
     server = await asyncio.to_thread(Server.find, bedrock, model)
     return ReplySource(
-        str(server),
+        f"A language model writes the replies: {server}",
         "local.bedrock.openai_compatible",
         ("--url", server.url, "--model", server.model),
         _caller_environment(),
