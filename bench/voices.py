@@ -148,7 +148,8 @@ def page(voices: Voices) -> str:
         f"{languages[-1]}. The default voice is `{voices.default.name}`. You can also "
         "[mix](#mixes) voices of one language and change the [speed](#speed).",
         "The first letter of a voice's name stands for its language, and the second is "
-        "`f` for a female or `m` for a male voice: `af_heart` is a female voice that speaks American English.",
+        "`f` for a female or `m` for a male voice: `af_heart` is a female voice that speaks "
+        "American English.",
         "## Choose a voice",
         _choices(),
         "The agent names a voice in every request that it sends to the speech server. "

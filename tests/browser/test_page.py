@@ -82,7 +82,7 @@ def test_the_agents_own_address_leads_to_the_page(demo: Command) -> None:
     answer = httpx.get(f"http://127.0.0.1:{agent}/", follow_redirects=True)
     assert (str(answer.url).rstrip("/"), answer.status_code) == (url, 200)
     assert "Talk to the agent" in answer.text
-    addresses = re.findall(r"https?://\S+", demo.output())
+    addresses = re.findall(r"https?://\d\S+", demo.output())
     assert addresses == [url]
 
 
