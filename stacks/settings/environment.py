@@ -55,7 +55,8 @@ class Settings(Model):
         None,
         pattern=r"^[\w+=,.@-]{1,128}$",
         examples=["developer-boundary"],
-        description="Name of an IAM policy that is the permissions boundary of every role.",
+        description="Name of an IAM policy that is the permissions boundary of every role. "
+        "[operations.md](operations.md#permissions) lists what it must allow.",
     )
     tags: dict[str, str] = Field(
         {}, max_length=40, description="Tags of every resource, in addition to `environment`."
