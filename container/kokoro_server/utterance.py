@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from kokoro_server.listener import Listener
 from kokoro_server.messages import (
     BatchRequest,
     Granularity,
@@ -15,6 +14,7 @@ from kokoro_server.messages import (
     Speak,
     resolve_voice,
 )
+from kokoro_server.playback import Listener
 from kokoro_server.settings import Settings
 from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice, Voices
