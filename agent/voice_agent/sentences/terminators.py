@@ -42,6 +42,10 @@ OPENERS = "\"'“”‘’„«»‹›([{（［「『【《〈¿¡*_~"
 _BOTH_WAYS = frozenset("\"'*_~")  # quotes and markup whose opener and closer are the same
 DASHES = "-‐‑–—―"
 CONTINUING = frozenset(",;:)]}，、；：）」』】》〉")
+NO_SPACE_LETTER = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)
+"""A letter of a script that is written without spaces."""
 
 _CLOSER = (
     rf"[{re.escape(_QUOTES + BRACKETS)}*_~]"  # the last three close emphasis in Markdown
