@@ -67,12 +67,12 @@ def underrun_s(chunks: Sequence[Chunk]) -> float:
 
 
 def as_heard(chunks: Sequence[Chunk]) -> Samples:
-    """What a listener hears from time 0, shape (n,): silence, chunks, and silence in underruns.
+    """Return what a listener hears from time 0, shape (n,): the chunks, and silence between them.
 
     A chunk is played as soon as it has arrived and the chunk before it has been played.
 
     Args:
-        chunks: one utterance in the order of its samples.
+        chunks: One utterance, in playback order.
     """
     heard: list[Samples] = []
     played = 0
