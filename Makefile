@@ -69,11 +69,12 @@ test: lint types node_modules/.stamp .env-checkov/stamp
 .PHONY: lint
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	@$(BIN)/ruff format --check . || { echo '`make format` fixes this' >&2; exit 1; }
 
 ## make types        mypy --strict over the product's packages
 .PHONY: types
 types: .venv/dev.stamp
+	@echo "Checking types, which takes a minute …" >&2
 	$(BIN)/mypy
 
 ## make test-images  build and run both images without a Docker daemon (needs buildah, debootstrap, crun; root)
@@ -219,3 +220,14 @@ $(PATHS): | .venv/bin/python
 	@set -o pipefail; $(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes \
 	  -r requirements-dev.txt | $(HEARTBEAT)
 	@touch $@ .venv/local.stamp
+
+# Make would report that these files and folders are up to date.
+INSTEAD_tests := make test
+INSTEAD_agent := make serve
+INSTEAD_local := make say
+INSTEAD_web := make demo
+INSTEAD_ops := $(BIN)/python -m ops --help
+NOT_A_TARGET := $(firstword $(filter tests agent local web ops bench/%,$(MAKECMDGOALS:%/=%)))
+$(if $(NOT_A_TARGET),$(error $(NOT_A_TARGET) is not a target of this Makefile; did you mean \
+  `$(or $(INSTEAD_$(NOT_A_TARGET)),$(BIN)/python -m $(subst /,.,$(NOT_A_TARGET:%.py=%)))`? \
+  `make help` lists the targets))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.environments import ROOT
+from bench import ROOT
 from bench.report import document, table
 from bench.samples import FOLDER, write_mp3
 from kokoro_model.manifest import load_manifest

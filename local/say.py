@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 import httpx
 
-from local.bedrock.sources import ReplySource
+from local.bedrock.reply_sources import ReplySource
 from local.command_line import agent_environment
 from local.files import write
 from local.progress import show

@@ -5,7 +5,7 @@ import os
 import sys
 from argparse import Namespace
 
-from local.bedrock.sources import ReplySource
+from local.bedrock.reply_sources import ReplySource
 from local.command_line import agent_environment
 from local.files import write
 from local.progress import show

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 from pydantic import BaseModel, ConfigDict
 
-from local.bedrock.sources import SCRIPTED, ReplySource
+from local.bedrock.reply_sources import SCRIPTED, ReplySource
 from local.process import Process, ProcessError
 from local.progress import Progress, reported
 
@@ -132,7 +132,7 @@ class Supervisor:
         ]
         self._work_dir = Path(tempfile.mkdtemp(prefix="first-sentence-"))
         self._keep_logs = False
-        self._guard: asyncio.subprocess.Process | None = None
+        self._reaper: asyncio.subprocess.Process | None = None
         self._watchers: list[asyncio.Task[None]] = []
         self.processes: dict[str, Process] = {}
 
@@ -185,8 +185,8 @@ class Supervisor:
         for name, port in ports.items():
             if name != "page" or self._page:
                 check_port(port)
-        self._guard = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "local.guard"),
+        self._reaper = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "local.reaper"),
             cwd=ROOT,
             stdin=asyncio.subprocess.PIPE,
             start_new_session=True,
@@ -339,8 +339,8 @@ class Supervisor:
                 self._progress(str(error))
 
     def _note_pid(self, line: str) -> None:
-        if self._guard is not None and self._guard.stdin is not None:
-            self._guard.stdin.write(line.encode() + b"\n")
+        if self._reaper is not None and self._reaper.stdin is not None:
+            self._reaper.stdin.write(line.encode() + b"\n")
 
     async def stop(self) -> None:
         """End every process, whatever state it is in. Logs are kept only if one had failed."""
@@ -351,9 +351,9 @@ class Supervisor:
         # The agent before the others: it says goodbye to them while they are there.
         for process in reversed(self.processes.values()):
             await process.stop()
-        if self._guard is not None and self._guard.stdin is not None:
-            self._guard.stdin.close()
-            await self._guard.wait()
+        if self._reaper is not None and self._reaper.stdin is not None:
+            self._reaper.stdin.close()
+            await self._reaper.wait()
         if self._keep_logs:
             with contextlib.suppress(FileNotFoundError):
                 shutil.rmtree(self._work_dir / "tls")

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from local.playback import Playback
 from voice_agent_client import (
     AgentEnd,
     Audio,
@@ -100,8 +101,7 @@ class ReplyTimeline:
         self._sentences: dict[int, SpokenSentence] = {}  # by `seq`, in the order spoken
         self._metrics = Metrics()
         self._speaking: SpokenSentence | None = None
-        self._played_until_s = 0.0  # when all audio so far has been played
-        self._underrun_s = 0.0
+        self._playback = Playback()
 
     def feed(self, event: Event, at_s: float) -> None:
         """Record one event that arrived `at_s` seconds after the prompt was sent."""
@@ -128,17 +128,15 @@ class ReplyTimeline:
 
     def _feed_audio(self, data: bytes, at_s: float) -> None:
         if self.first_audio_s is None:
-            self.first_audio_s = self._played_until_s = at_s
+            self.first_audio_s = at_s
         self.audio += data
-        play_s = max(at_s, self._played_until_s)
-        self._underrun_s += play_s - self._played_until_s
-        self._played_until_s = play_s + self._seconds(len(data))
+        play_s = self._playback.add(at_s, self._seconds(len(data)))
         if sentence := self._speaking:
             if sentence.first_audio_s is None:
                 sentence.first_audio_s = at_s
                 sentence.heard_from_s = play_s
             sentence.audio_s += self._seconds(len(data))
-            sentence.heard_until_s = self._played_until_s
+            sentence.heard_until_s = self._playback.until_s
 
     def _seconds(self, size_bytes: int) -> float:
         return size_bytes / (SAMPLE_WIDTH_BYTES * self.sample_rate_hz)
@@ -154,7 +152,7 @@ class ReplyTimeline:
             ttfa_s=self.first_audio_s,
             total_s=self.end_s or 0.0,
             audio_s=self._seconds(len(self.audio)),
-            underrun_s=self._underrun_s,
+            underrun_s=self._playback.underrun_s,
             streams_opened=self._metrics.streams_opened,
             text="".join(self._text),
             sentences=[SpokenSentence(**dict(spoken)) for spoken in self._sentences.values()],

@@ -31,8 +31,9 @@ from local.aws_wire.control import ControlError, parse_body
 from local.aws_wire.errors import ApiError
 from local.aws_wire.serving import serve_app
 from local.aws_wire.sigv4 import Verifier
-from local.bedrock.openai_server import Server, api_key
-from local.bedrock.runtime import (
+from local.bedrock.http_client import UpstreamError, http_client, reason
+from local.bedrock.openai_discovery import Server, api_key
+from local.bedrock.server_common import (
     EventStream,
     create_app,
     event,
@@ -42,7 +43,6 @@ from local.bedrock.runtime import (
     verifier_from,
 )
 from local.bedrock.thinking import ThoughtFilter
-from local.bedrock.upstream import UpstreamError, http_client, reason
 
 logger = logging.getLogger(__name__)
 

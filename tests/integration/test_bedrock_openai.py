@@ -18,11 +18,11 @@ import pytest
 from botocore.config import Config
 
 from local.aws_wire.sigv4 import Verifier
+from local.bedrock.http_client import UpstreamError
 from local.bedrock.openai_compatible import run_openai_compatible
-from local.bedrock.openai_server import Server
-from local.bedrock.upstream import UpstreamError
+from local.bedrock.openai_discovery import Server
 from tests.listening import listening
-from tests.openai_server import OpenAIServer, run_openai_server, text_deltas
+from tests.scripted_openai_server import OpenAIServer, run_openai_server, text_deltas
 from voice_agent.model import BedrockError, ChatHistory, Text, create_model
 from voice_agent.settings import Settings
 

@@ -132,7 +132,7 @@ def test_say_interrupted_leaves_nothing(
 
 
 def test_say_killed_leaves_no_process(run) -> None:
-    """A killed command cannot clean up: the guard does, once its pipe closes."""
+    """A killed command cannot clean up: the reaper does, once its pipe closes."""
     command = run(*python("say", "Tell me about the harbor."))
     command.wait_for("container ready")
     os.kill(command.process.pid, signal.SIGKILL)

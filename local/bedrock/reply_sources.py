@@ -62,7 +62,7 @@ async def reply_source(bedrock: str, model: str | None) -> ReplySource:
             _caller_environment("AWS_"),
         )
 
-    from local.bedrock.openai_server import Server
+    from local.bedrock.openai_discovery import Server
 
     server = await asyncio.to_thread(Server.find, bedrock, model)
     return ReplySource(

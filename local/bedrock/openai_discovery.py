@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 import httpx
 
-from local.bedrock.upstream import CONNECT_TIMEOUT_S, UpstreamError, is_loopback, reason
+from local.bedrock.http_client import CONNECT_TIMEOUT_S, UpstreamError, is_loopback, reason
 
 LIST_TIMEOUT_S = 10.0
 """How long the server may take to list its models."""
