@@ -27,6 +27,17 @@ MEANT = $(filter $(shell echo $(UNKNOWN) | tr a-z A-Z),$(KNOWN))
 $(if $(UNKNOWN),$(error $(UNKNOWN) is not a variable of this Makefile; $(if \
   $(MEANT),did you mean $(MEANT)?,`make help` lists them)))
 
+# Make would report that these files and folders are up to date.
+INSTEAD_tests := make test
+INSTEAD_agent := make serve
+INSTEAD_local := make say
+INSTEAD_web := make demo
+INSTEAD_ops := $(BIN)/python -m ops --help
+NOT_A_TARGET := $(firstword $(filter tests agent local web ops bench/%,$(MAKECMDGOALS:%/=%)))
+$(if $(NOT_A_TARGET),$(error $(NOT_A_TARGET) is not a target of this Makefile; did you mean \
+  `$(or $(INSTEAD_$(NOT_A_TARGET)),$(BIN)/python -m $(subst /,.,$(NOT_A_TARGET:%.py=%)))`? \
+  `make help` lists the targets))
+
 # Make would run the goals that exist first, and complain about the others minutes later.
 GOALS := $(shell sed -n 's/^\.PHONY: *//p' $(firstword $(MAKEFILE_LIST)))
 STRANGE := $(firstword $(filter-out $(GOALS) .venv/% .uv/% .env-checkov/% node_modules/%,$(MAKECMDGOALS)))
@@ -220,14 +231,3 @@ $(PATHS): | .venv/bin/python
 	@set -o pipefail; $(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes \
 	  -r requirements-dev.txt | $(HEARTBEAT)
 	@touch $@ .venv/local.stamp
-
-# Make would report that these files and folders are up to date.
-INSTEAD_tests := make test
-INSTEAD_agent := make serve
-INSTEAD_local := make say
-INSTEAD_web := make demo
-INSTEAD_ops := $(BIN)/python -m ops --help
-NOT_A_TARGET := $(firstword $(filter tests agent local web ops bench/%,$(MAKECMDGOALS:%/=%)))
-$(if $(NOT_A_TARGET),$(error $(NOT_A_TARGET) is not a target of this Makefile; did you mean \
-  `$(or $(INSTEAD_$(NOT_A_TARGET)),$(BIN)/python -m $(subst /,.,$(NOT_A_TARGET:%.py=%)))`? \
-  `make help` lists the targets))
