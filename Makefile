@@ -6,13 +6,19 @@ PYTHON ?= $(shell command -v python3.12 || command -v python3)
 UV := .uv/bin/uv
 # uv shows its progress to people, and is silent in logs.
 QUIET := $(shell test -t 2 || echo -q)
+# Logs get a line now and then instead. It reads the output of an installation through a pipe, so it
+# ends with the installation, however that ends.
+HEARTBEAT_S := 10
+BEATS = { s=0; while :; do read -r -t $(HEARTBEAT_S) line; case $$? in (0) echo "$$line";; \
+  (1) break;; (*) s=$$((s + $(HEARTBEAT_S))); echo "still installing … $$s s" >&2;; esac; done; }
+HEARTBEAT = $(if $(QUIET),$(BEATS),cat)
 BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
 
 ARGS ?= list$(if $(GIVEN_ENV),, -c env=dev)
 
 # What was typed, verbatim: make itself would expand the `$` in `TEXT="It costs $5."`.
-LOCAL_VARIABLES := TEXT SAY MODE TRANSPORT VOICE OUT JSON BEDROCK MODEL PORT
+LOCAL_VARIABLES := TEXT SAY MODE TRANSPORT VOICE SPEED SYSTEM OUT JSON BEDROCK MODEL PORT
 TYPED := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 $(foreach name,$(filter $(LOCAL_VARIABLES),$(TYPED)),$(eval export GIVEN_$(name) := $$(value $(name))))
 KNOWN := $(LOCAL_VARIABLES) PYTHON ARGS ENV UPGRADE
@@ -21,18 +27,38 @@ MEANT = $(filter $(shell echo $(UNKNOWN) | tr a-z A-Z),$(KNOWN))
 $(if $(UNKNOWN),$(error $(UNKNOWN) is not a variable of this Makefile; $(if \
   $(MEANT),did you mean $(MEANT)?,`make help` lists them)))
 
+# Make would report that these files and folders are up to date.
+INSTEAD_tests := make test
+INSTEAD_agent := make serve
+INSTEAD_local := make say
+INSTEAD_web := make demo
+INSTEAD_ops := $(BIN)/python -m ops --help
+NOT_A_TARGET := $(firstword $(filter tests agent local web ops bench/%,$(MAKECMDGOALS:%/=%)))
+$(if $(NOT_A_TARGET),$(error $(NOT_A_TARGET) is not a target of this Makefile; did you mean \
+  `$(or $(INSTEAD_$(NOT_A_TARGET)),$(BIN)/python -m $(subst /,.,$(NOT_A_TARGET:%.py=%)))`? \
+  `make help` lists the targets))
+
+# Make would run the goals that exist first, and complain about the others minutes later.
+GOALS := $(shell sed -n 's/^\.PHONY: *//p' $(firstword $(MAKEFILE_LIST)))
+STRANGE := $(firstword $(filter-out $(GOALS) .venv/% .uv/% .env-checkov/% node_modules/%,$(MAKECMDGOALS)))
+$(if $(STRANGE),$(error $(if $(filter say,$(MAKECMDGOALS)),write \
+  TEXT="$(strip $(filter-out say,$(MAKECMDGOALS)))" for what you say to the agent: \
+  make say TEXT="$(strip $(filter-out say,$(MAKECMDGOALS)))",there is no target $(STRANGE); `make help` lists them)))
+
 ## make demo         talk to the agent in a browser: BEDROCK=scripted|aws|http://… MODEL= PORT=8080
+##                   VOICE= SPEED=0.5…2 SYSTEM="a system prompt"
 .PHONY: demo
 demo: .venv/local.stamp
 	@$(BIN)/python -m local --make demo
 
-## make say          one reply as a WAV file: TEXT="…" (answered) or SAY="…" (read aloud) VOICE= OUT=a.wav
-##                   MODE=bidi|batch TRANSPORT=ws|sse JSON=a.json BEDROCK= MODEL=
+## make say          one reply as a WAV file: TEXT="…" (answered) or SAY="…" (read aloud) OUT=a.wav
+##                   MODE=bidi|batch TRANSPORT=ws|sse JSON=a.json VOICE= SPEED= SYSTEM= BEDROCK= MODEL=
 .PHONY: say
 say: .venv/local.stamp
 	@$(BIN)/python -m local --make say
 
-## make serve        keep the agent running for your own program: PORT=8080 JSON=a.json BEDROCK= MODEL=
+## make serve        keep the agent running for your own program: PORT=8080 JSON=a.json
+##                   VOICE= SPEED= SYSTEM= BEDROCK= MODEL=
 .PHONY: serve
 serve: .venv/local.stamp
 	@$(BIN)/python -m local --make serve
@@ -54,11 +80,12 @@ test: lint types node_modules/.stamp .env-checkov/stamp
 .PHONY: lint
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	@$(BIN)/ruff format --check . || { echo '`make format` fixes this' >&2; exit 1; }
 
 ## make types        mypy --strict over the product's packages
 .PHONY: types
 types: .venv/dev.stamp
+	@echo "Checking types, which takes a minute …" >&2
 	$(BIN)/mypy
 
 ## make test-images  build and run both images without a Docker daemon (needs buildah, debootstrap, crun; root)
@@ -180,7 +207,8 @@ $(UV): requirements-uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 12))' || \
 	  { echo "Python 3.12 is needed; '$(PYTHON)' is not it. Name one: make PYTHON=/path/to/python3.12" >&2; exit 2; }
 	@$(PYTHON) -m venv .uv
-	@.uv/bin/pip install -q --disable-pip-version-check --require-hashes -r requirements-uv.txt
+	@set -o pipefail; .uv/bin/pip install -q --disable-pip-version-check --require-hashes \
+	  -r requirements-uv.txt | $(HEARTBEAT)
 	@touch $@
 
 .venv/bin/python: | $(UV)
@@ -194,10 +222,12 @@ $(PATHS): | .venv/bin/python
 
 .venv/local.stamp: requirements-local.txt | $(PATHS)
 	@echo "Installing what the agent and the speech server need into .venv (200 MB to download) …" >&2
-	@$(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes -r requirements-local.txt
+	@set -o pipefail; $(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes \
+	  -r requirements-local.txt | $(HEARTBEAT)
 	@touch $@
 
 .venv/dev.stamp: requirements-dev.txt | $(PATHS)
 	@echo "Installing the development tools into .venv (700 MB to download) …" >&2
-	@$(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes -r requirements-dev.txt
+	@set -o pipefail; $(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes \
+	  -r requirements-dev.txt | $(HEARTBEAT)
 	@touch $@ .venv/local.stamp

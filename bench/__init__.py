@@ -1,1 +1,6 @@
-"""Measurements: ratios side by side in one run, with the command that made them."""
+"""Benchmarks. Each one measures its candidates in the same run and reports how to repeat it."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+"""The root folder of the checkout."""

@@ -29,7 +29,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from bench.environments import ROOT, environment
+from bench import ROOT
+from bench.peer_environments import environment
 from bench.report import argument_parser, document, publish, table
 
 CASES = ROOT / "tests" / "unit" / "voice_agent" / "sentences" / "chunker_cases.json"

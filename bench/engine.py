@@ -22,7 +22,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from bench.environments import CACHE, ROOT, environment
+from bench import ROOT
+from bench.peer_environments import CACHE, environment
 from bench.playback import Chunk, duration_s, first_sound_s, underrun_s
 from bench.report import argument_parser, document, machine, publish, spread, table
 

@@ -159,7 +159,7 @@ class Ours:
 
     async def pcm(self, text: str) -> AsyncGenerator[bytes]:
         """Yield the PCM of ``text`` for a new listener."""
-        from kokoro_server.listener import Listener
+        from kokoro_server.playback import Listener
         from kokoro_server.utterance import SpeechRequest, Utterance
 
         request = SpeechRequest("", text, self._voice, granularity=self._granularity)

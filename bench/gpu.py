@@ -29,8 +29,8 @@ from bench.playback import Chunk, duration_s, first_sound_s
 from bench.report import argument_parser, document, publish, spread, table
 from bench.scheduling import WINDOWS
 from kokoro_server.engine_queue import EngineQueue
-from kokoro_server.listener import Listener
 from kokoro_server.messages import Granularity
+from kokoro_server.playback import Listener
 from kokoro_server.scheduler import Scheduler
 from kokoro_server.synthesis import Speech
 from kokoro_server.utterance import SpeechRequest, Utterance

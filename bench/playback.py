@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples
+from local.playback import Playback
 
 AUDIBLE_DB = -40.0
 """Relative to the loudest sample of the utterance. Quieter samples count as silence."""
@@ -58,23 +59,20 @@ def underrun_s(chunks: Sequence[Chunk]) -> float:
         ValueError: No sample is audible.
     """
     first, offset = _first_audible(chunks)
-    # The time at which all samples so far have been played.
-    ends_s = chunks[first].at_s + (len(chunks[first].samples) - offset) / SAMPLE_RATE_HZ
-    waited_s = 0.0
+    playback = Playback()
+    playback.add(chunks[first].at_s, (len(chunks[first].samples) - offset) / SAMPLE_RATE_HZ)
     for chunk in chunks[first + 1 :]:
-        late_s = max(0.0, chunk.at_s - ends_s)
-        waited_s += late_s
-        ends_s += late_s + len(chunk.samples) / SAMPLE_RATE_HZ
-    return waited_s
+        playback.add(chunk.at_s, len(chunk.samples) / SAMPLE_RATE_HZ)
+    return playback.underrun_s
 
 
 def as_heard(chunks: Sequence[Chunk]) -> Samples:
-    """What a listener hears from time 0, shape (n,): silence, chunks, and silence in underruns.
+    """Return what a listener hears from time 0, shape (n,): the chunks, and silence between them.
 
     A chunk is played as soon as it has arrived and the chunk before it has been played.
 
     Args:
-        chunks: one utterance in the order of its samples.
+        chunks: One utterance, in playback order.
     """
     heard: list[Samples] = []
     played = 0

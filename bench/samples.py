@@ -6,7 +6,7 @@ from typing import Literal
 import av
 import numpy as np
 
-from bench.environments import ROOT
+from bench import ROOT
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples
 
 FOLDER = ROOT / "docs" / "samples"

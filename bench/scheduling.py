@@ -23,7 +23,7 @@ import numpy as np
 from bench.report import argument_parser, document, publish, table
 from bench.turns import POOL, Turn, turns
 from kokoro_server.admission import Admission
-from kokoro_server.listener import Listener
+from kokoro_server.playback import Listener
 from kokoro_server.scheduler import Scheduler
 from kokoro_server.settings import Settings
 from kokoro_server.utterance import SpeechRequest, Tally, Utterance

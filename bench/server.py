@@ -25,7 +25,7 @@ import httpx
 import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
 
-from bench.environments import ROOT
+from bench import ROOT
 from bench.playback import Chunk, duration_s, first_sound_s, underrun_s
 from bench.report import argument_parser, document, machine, publish
 from bench.scheduling import (

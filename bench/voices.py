@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.environments import ROOT
+from bench import ROOT
 from bench.report import document, table
 from bench.samples import FOLDER, write_mp3
 from kokoro_model.manifest import load_manifest
@@ -147,8 +147,9 @@ def page(voices: Voices) -> str:
         f"The server serves {len(voices.names)} voices. They speak {', '.join(languages[:-1])} and "
         f"{languages[-1]}. The default voice is `{voices.default.name}`. You can also "
         "[mix](#mixes) voices of one language and change the [speed](#speed).",
-        "The first letter of a voice's name stands for its language, the second for its sex: "
-        "`af_heart` speaks American English and is female.",
+        "The first letter of a voice's name stands for its language, and the second is "
+        "`f` for a female or `m` for a male voice: `af_heart` is a female voice that speaks "
+        "American English.",
         "## Choose a voice",
         _choices(),
         "The agent names a voice in every request that it sends to the speech server. "
@@ -169,12 +170,13 @@ def page(voices: Voices) -> str:
         "The field `speed` of a request is a number from 0.5 to 2. The default is 1, the voice's "
         "own pace; at 2, the speech takes about half the time.",
         "## Languages",
-        "The voice decides the language. Its first letter selects the rules of pronunciation and "
-        "the rules by which the agent finds the end of a sentence. A voice reads text in another "
-        "language by the rules of its own.",
-        "The voice does not decide in which language the language model replies. Ask for a "
-        "language in `system_prompt` of `[agent]`. The key `language` of `[agent]` "
-        "(`VOICE_AGENT_LANGUAGE`) replaces only the rules for the end of a sentence.",
+        "The language of the voice is the language in which a text is read. It selects the rules "
+        "of pronunciation, and the rules with which the agent finds the end of a sentence. A text "
+        "in another language is mispronounced, because the voice applies its own rules to it.",
+        "The voice does not change the language in which the language model writes. To choose that "
+        "language, name it in `system_prompt` of `[agent]`, or in `SYSTEM` of `make demo`. The "
+        "key `language` of `[agent]` (`VOICE_AGENT_LANGUAGE`) replaces only the "
+        "rules for the end of a sentence.",
         "## Languages that are not served",
         _not_served(voices),
         "## Source and license",
@@ -201,11 +203,12 @@ def _choices() -> str:
 def _windows() -> str:
     names = [f"`{name}`" for name in sorted(read_provenance().sentence_voices)]
     return (
-        "Most voices speak in windows: the first audio leaves before the sentence is decoded to "
-        f"its end. {', '.join(names[:-1])} and {names[-1]} speak in whole sentences, because "
-        "their windows were outside the limits in at least one run of [the quality benchmark]"
-        "(../bench/results/quality.md). Sentences of less "
-        f"than {WINDOW_LIMITS.short_frames * FRAME_S:g} s are decoded whole in every voice."
+        "The server decodes the sentences of most voices in windows: it sends the first audio "
+        "before it has decoded the rest of the sentence. The sentences of "
+        f"{', '.join(names[:-1])} and {names[-1]} are decoded whole. With windows, these voices "
+        "missed a limit of [the quality benchmark](../bench/results/quality.md) in at least one "
+        f"run. Sentences shorter than {WINDOW_LIMITS.short_frames * FRAME_S:g} s are decoded whole "
+        "in every voice."
     )
 
 

@@ -13,8 +13,8 @@ import signal
 import sys
 from argparse import Namespace
 
-from local.bedrock.sources import reply_source
-from local.bedrock.upstream import UpstreamError
+from local.bedrock.http_client import UpstreamError
+from local.bedrock.reply_sources import reply_source
 from local.command_line import parse, parse_make
 from local.process import ProcessError
 from local.progress import show

@@ -5,15 +5,18 @@ Every value is checked before anything is downloaded or started. An error names 
 """
 
 import argparse
+import difflib
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from voice_agent.settings import Settings
+from voice_agent.settings import PREFIX, Settings
 
 MAX_PROMPT_CHARS: int = Settings.model_fields["max_prompt_chars"].default
+MAX_SYSTEM_CHARS = 20_000
+"""Less than an environment variable can hold, which passes it to the agent."""
 MAX_TEXT_CHARS = 20_000
 """What the speech server takes in one request, which the whole text is in mode batch."""
 
@@ -32,9 +35,9 @@ _COMMANDS_OF_MAKE = {
     "demo": ["serve", "--page"],
     "container": ["container"],
 }
-_ANSWERING = "BEDROCK MODEL JSON"
+_ANSWERING = "VOICE SPEED SYSTEM BEDROCK MODEL JSON"
 _VARIABLES_OF_MAKE = {
-    "say": f"TEXT SAY VOICE MODE TRANSPORT OUT {_ANSWERING}",
+    "say": f"TEXT SAY MODE TRANSPORT OUT {_ANSWERING}",
     "serve": f"PORT {_ANSWERING}",
     "demo": f"PORT {_ANSWERING}",
     "container": "PORT",
@@ -129,10 +132,21 @@ def _parse(parser: CommandLine, arguments: Sequence[str]) -> argparse.Namespace:
         if options.text and options.bedrock != "scripted":
             name, bedrock = map(parser.name_of, ("--text", "--bedrock"))
             parser.error(f"{name}: is read aloud as it is, which needs no {bedrock}")
-    if options.command != "container" and options.model and options.bedrock == "scripted":
-        name, bedrock = map(parser.name_of, ("--model", "--bedrock"))
-        parser.error(f"{name}: scripted replies have no model; give {bedrock} as well")
+    if options.command != "container" and options.bedrock == "scripted":
+        for option, given, lacking in (
+            ("--model", options.model, "model"),
+            ("--system", options.system, "system prompt"),
+        ):
+            if given:
+                name, bedrock = map(parser.name_of, (option, "--bedrock"))
+                parser.error(f"{name}: scripted replies have no {lacking}; give {bedrock} as well")
     return options
+
+
+def agent_environment(options: argparse.Namespace) -> dict[str, str]:
+    """Return the agent's settings that the options of `say` or `serve` change."""
+    given = {"VOICE": options.voice, "SPEED": options.speed, "SYSTEM_PROMPT": options.system}
+    return {PREFIX + name: str(value) for name, value in given.items() if value is not None}
 
 
 def _add_say(parser: argparse.ArgumentParser) -> None:
@@ -158,20 +172,17 @@ def _add_say(parser: argparse.ArgumentParser) -> None:
         help="WebSocket or server-sent events (%(default)s)",
     )
     parser.add_argument(
-        "--voice", type=_voice, default=DEFAULT_VOICE, help="a name or a mix (%(default)s)"
-    )
-    parser.add_argument(
-        "--out", type=_output, default=Path("reply.wav"), help="WAV file (%(default)s)"
+        "--out", type=_wav, default=Path("reply.wav"), help="WAV file (%(default)s)"
     )
     parser.add_argument("--json", type=_output, help="file for the timeline in numbers")
-    _add_bedrock(parser)
+    _add_agent(parser)
 
 
 def _add_serve(parser: argparse.ArgumentParser) -> None:
     _add_port(parser, "port of the agent; the speech server has the next, the page the one after")
     parser.add_argument("--json", type=_output, help="file for all addresses and credentials")
     parser.add_argument("--page", action="store_true", help="serve the page in web/ as well")
-    _add_bedrock(parser)
+    _add_agent(parser)
 
 
 def _add_port(parser: argparse.ArgumentParser, text: str) -> None:
@@ -183,7 +194,18 @@ def _add_port(parser: argparse.ArgumentParser, text: str) -> None:
     )
 
 
-def _add_bedrock(parser: argparse.ArgumentParser) -> None:
+def _add_agent(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--voice", type=_voice, help=f"voice of the replies, a name or a mix ({DEFAULT_VOICE})"
+    )
+    parser.add_argument(
+        "--speed", type=_speed, help="speed of the speech, 0.5 to 2; 1 is the voice's own pace (1)"
+    )
+    parser.add_argument(
+        "--system",
+        type=_words(MAX_SYSTEM_CHARS),
+        help="system prompt: instructions for the model, in place of the agent's own",
+    )
     parser.add_argument(
         "--bedrock",
         type=_bedrock,
@@ -225,14 +247,46 @@ def _words(max_chars: int) -> Callable[[str], str]:
 
 def _voice(argument: str) -> str:
     # Imported here because they take half a second, which `serve` need not wait for.
-    from kokoro_voice.errors import VoiceError
+    from kokoro_voice.errors import UnknownVoiceError, VoiceError
     from kokoro_voice.norm_statistics import served_voices
     from kokoro_voice.voices import Voices
 
+    voices = Voices(list(served_voices()), DEFAULT_VOICE)
     try:
-        return Voices(list(served_voices()), DEFAULT_VOICE).resolve(argument).name
+        return voices.resolve(argument).name
+    except UnknownVoiceError as error:
+        message = str(error)
+        for component in argument.split("+"):
+            name = component.partition("(")[0]
+            if name not in voices.names and (meant := _similar_voice(name, voices.names)):
+                message = (
+                    f"unknown voice {name[:60]!r}; did you mean {meant}? "
+                    "docs/voices.md lists all voices"
+                )
+                break
+        raise argparse.ArgumentTypeError(message) from None
     except VoiceError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _similar_voice(name: str, voices: Sequence[str]) -> str | None:
+    """Return the voice that `name` resembles, with or without its prefix such as `af_`."""
+    wanted = name.strip().casefold().replace("-", "_").replace(" ", "_")
+    if close := difflib.get_close_matches(wanted, voices, 1, 0.75):
+        return close[0]
+    plain = {voice.partition("_")[2]: voice for voice in reversed(voices)}
+    close = difflib.get_close_matches(wanted, plain, 1, 0.75)
+    return plain[close[0]] if close else None
+
+
+def _speed(argument: str) -> float:
+    if not re.fullmatch(r"\d{1,3}(\.\d{1,6})?", argument, re.ASCII) or not (
+        0.5 <= float(argument) <= 2
+    ):
+        raise argparse.ArgumentTypeError(
+            f"{argument!r} is not accepted; give a number from 0.5 to 2, such as 1.2"
+        )
+    return float(argument)
 
 
 def _bedrock(argument: str) -> str:
@@ -242,6 +296,14 @@ def _bedrock(argument: str) -> str:
             "OpenAI-compatible server, such as http://127.0.0.1:11434/v1"
         )
     return argument
+
+
+def _wav(argument: str) -> Path:
+    if Path(argument).suffix.lower() != ".wav":
+        raise argparse.ArgumentTypeError(
+            f"{argument!r}: the speech is written as a WAV file; give a name that ends in .wav"
+        )
+    return _output(argument)
 
 
 def _output(argument: str) -> Path:

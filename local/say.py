@@ -8,7 +8,8 @@ from contextlib import aclosing
 
 import httpx
 
-from local.bedrock.sources import ReplySource
+from local.bedrock.reply_sources import ReplySource
+from local.command_line import agent_environment
 from local.files import write
 from local.progress import show
 from local.supervisor import Supervisor
@@ -22,7 +23,8 @@ async def say(options: Namespace, source: ReplySource) -> int:
     Returns:
         The exit status: 0, or 1 when an error was reported.
     """
-    async with Supervisor(show, source=source) as supervisor:
+    supervisor = Supervisor(show, source=source, agent_environment=agent_environment(options))
+    async with supervisor:
         if options.text is not None:
             await _set_reply(supervisor.addresses.bedrock_url, options.text)
             print("\nreading your text aloud, as the agent's reply:\n", flush=True)
@@ -51,7 +53,7 @@ async def _set_reply(bedrock_url: str, text: str) -> None:
 
 async def _ask(agent_url: str, options: Namespace) -> ReplyTimeline:
     prompt = options.prompt if options.text is None else "Read this aloud."
-    settings: PromptSettings = {"mode": options.mode, "voice": options.voice}
+    settings: PromptSettings = {"mode": options.mode}
     timeline = ReplyTimeline()
     started_s = time.monotonic()
     ask = ask_sse if options.transport == "sse" else ask_ws

@@ -5,7 +5,8 @@ import os
 import sys
 from argparse import Namespace
 
-from local.bedrock.sources import ReplySource
+from local.bedrock.reply_sources import ReplySource
+from local.command_line import agent_environment
 from local.files import write
 from local.progress import show
 from local.supervisor import ROOT, Supervisor, check_port, model_dir
@@ -14,24 +15,30 @@ from local.supervisor import ROOT, Supervisor, check_port, model_dir
 async def serve(options: Namespace, source: ReplySource) -> int:
     """Start everything and keep it running; it ends by being cancelled."""
     supervisor = Supervisor(
-        show, source=source, restart=True, page=options.page, first_port=options.port
+        show,
+        source=source,
+        restart=True,
+        page=options.page,
+        first_port=options.port,
+        agent_environment=agent_environment(options),
     )
     async with supervisor:
         addresses = supervisor.addresses
         if options.json:
             content = addresses.model_dump_json(indent=2).encode() + b"\n"
             write(options.json, content, secret=True)
-        print()
-        for name, value in addresses:
-            if name != "secret_access_key":
-                print(f"{name:18} {value}")
-        print(f"{'replies':18} {source.description}")
-        if options.json:
-            print(f"\nThe credentials are in {options.json}.")
+        print(f"\n{source.description}")
         if options.page:
-            print(f"\nOpen {supervisor.page_url} and talk. Press Ctrl-C to stop.", flush=True)
+            print(f"\n    Open {supervisor.page_url} in a browser and talk.\n")
         else:
-            print("\nServing. Press Ctrl-C to stop.", flush=True)
+            print()
+            for name, value in addresses:
+                if name != "secret_access_key":
+                    print(f"{name:18} {value}")
+            print("\nServing. ", end="")
+        if options.json:
+            print(f"All addresses and the credentials are in {options.json}. ", end="")
+        print("Press Ctrl-C to stop.", flush=True)
         await asyncio.Event().wait()
     return 0
 

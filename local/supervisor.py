@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 from pydantic import BaseModel, ConfigDict
 
-from local.bedrock.sources import SCRIPTED, ReplySource
+from local.bedrock.reply_sources import SCRIPTED, ReplySource
 from local.process import Process, ProcessError
 from local.progress import Progress, reported
 
@@ -82,6 +82,12 @@ def check_port(port: int) -> None:
         ) from None
 
 
+def free_port() -> int:
+    """Return a port of the loopback interface that no program uses at the moment."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
 class Supervisor:
     """Runs container, stand-ins and agent on free loopback ports.
 
@@ -93,6 +99,7 @@ class Supervisor:
         source: Writes the replies.
         restart: Whether to start processes again that have ended.
         page: Whether to serve the page in `web/` as well.
+        agent_environment: The agent's settings beside those of the source.
         first_port: Port of the agent; the speech server has the next one, and the page the one
             after. With 0, and for all other processes, any free port.
 
@@ -108,12 +115,14 @@ class Supervisor:
         restart: bool = False,
         page: bool = False,
         first_port: int = 0,
+        agent_environment: Mapping[str, str] | None = None,
     ) -> None:
         self._progress = progress
         self._source = source
         self._restart = restart
         self._page = page
         self._first_port = first_port
+        self._agent_environment = dict(agent_environment or {})
         self._access_key_id = "AKIALOCAL" + secrets.token_hex(4).upper()
         self._secret_access_key = secrets.token_hex(20)
         self._signature = [
@@ -123,7 +132,7 @@ class Supervisor:
         ]
         self._work_dir = Path(tempfile.mkdtemp(prefix="first-sentence-"))
         self._keep_logs = False
-        self._guard: asyncio.subprocess.Process | None = None
+        self._reaper: asyncio.subprocess.Process | None = None
         self._watchers: list[asyncio.Task[None]] = []
         self.processes: dict[str, Process] = {}
 
@@ -171,11 +180,13 @@ class Supervisor:
             name: self._first_port + offset if self._first_port else 0
             for offset, name in enumerate(("agent", "container", "page"))
         }
+        if self._page and not ports["page"]:
+            ports["page"] = free_port()  # the agent learns it before the page is served
         for name, port in ports.items():
             if name != "page" or self._page:
                 check_port(port)
-        self._guard = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "local.guard"),
+        self._reaper = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "local.reaper"),
             cwd=ROOT,
             stdin=asyncio.subprocess.PIPE,
             start_new_session=True,
@@ -211,11 +222,19 @@ class Supervisor:
             ],
         )
         await sagemaker.start()
+        page_environment = {}
+        if self._page:
+            page_environment["VOICE_AGENT_PAGE_URL"] = f"http://127.0.0.1:{ports['page']}"
         agent = self._add(
             "agent",
             ["-m", "voice_agent"],
             folder="agent",
-            env=self._aws_environment() | dict(self._source.agent_environment),
+            env={
+                **self._aws_environment(),
+                **self._source.agent_environment,
+                **self._agent_environment,
+                **page_environment,
+            },
             port=ports["agent"],
         )
         await agent.start()
@@ -320,8 +339,8 @@ class Supervisor:
                 self._progress(str(error))
 
     def _note_pid(self, line: str) -> None:
-        if self._guard is not None and self._guard.stdin is not None:
-            self._guard.stdin.write(line.encode() + b"\n")
+        if self._reaper is not None and self._reaper.stdin is not None:
+            self._reaper.stdin.write(line.encode() + b"\n")
 
     async def stop(self) -> None:
         """End every process, whatever state it is in. Logs are kept only if one had failed."""
@@ -332,9 +351,9 @@ class Supervisor:
         # The agent before the others: it says goodbye to them while they are there.
         for process in reversed(self.processes.values()):
             await process.stop()
-        if self._guard is not None and self._guard.stdin is not None:
-            self._guard.stdin.close()
-            await self._guard.wait()
+        if self._reaper is not None and self._reaper.stdin is not None:
+            self._reaper.stdin.close()
+            await self._reaper.wait()
         if self._keep_logs:
             with contextlib.suppress(FileNotFoundError):
                 shutil.rmtree(self._work_dir / "tls")

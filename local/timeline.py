@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from local.playback import Playback
 from voice_agent_client import (
     AgentEnd,
     Audio,
@@ -100,8 +101,7 @@ class ReplyTimeline:
         self._sentences: dict[int, SpokenSentence] = {}  # by `seq`, in the order spoken
         self._metrics = Metrics()
         self._speaking: SpokenSentence | None = None
-        self._played_until_s = 0.0  # when all audio so far has been played
-        self._underrun_s = 0.0
+        self._playback = Playback()
 
     def feed(self, event: Event, at_s: float) -> None:
         """Record one event that arrived `at_s` seconds after the prompt was sent."""
@@ -128,17 +128,15 @@ class ReplyTimeline:
 
     def _feed_audio(self, data: bytes, at_s: float) -> None:
         if self.first_audio_s is None:
-            self.first_audio_s = self._played_until_s = at_s
+            self.first_audio_s = at_s
         self.audio += data
-        play_s = max(at_s, self._played_until_s)
-        self._underrun_s += play_s - self._played_until_s
-        self._played_until_s = play_s + self._seconds(len(data))
+        play_s = self._playback.add(at_s, self._seconds(len(data)))
         if sentence := self._speaking:
             if sentence.first_audio_s is None:
                 sentence.first_audio_s = at_s
                 sentence.heard_from_s = play_s
             sentence.audio_s += self._seconds(len(data))
-            sentence.heard_until_s = self._played_until_s
+            sentence.heard_until_s = self._playback.until_s
 
     def _seconds(self, size_bytes: int) -> float:
         return size_bytes / (SAMPLE_WIDTH_BYTES * self.sample_rate_hz)
@@ -154,7 +152,7 @@ class ReplyTimeline:
             ttfa_s=self.first_audio_s,
             total_s=self.end_s or 0.0,
             audio_s=self._seconds(len(self.audio)),
-            underrun_s=self._underrun_s,
+            underrun_s=self._playback.underrun_s,
             streams_opened=self._metrics.streams_opened,
             text="".join(self._text),
             sentences=[SpokenSentence(**dict(spoken)) for spoken in self._sentences.values()],
@@ -162,19 +160,25 @@ class ReplyTimeline:
 
     def lines(self) -> list[str]:
         """Return the timeline for people: one line for each event that matters."""
+        first_sentence_s = self._metrics.first_sentence_s
+        if first_sentence_s is not None and self.first_text_s is not None:
+            # The agent counts from the arrival of the prompt, a little later than the client. A
+            # sentence that is written at once would otherwise be complete before its first text.
+            first_sentence_s = max(first_sentence_s, self.first_text_s)
+        # Moments of the same time stay in this order.
         moments: list[tuple[float | None, str]] = [
             (self.first_text_s, "first text"),
-            (self._metrics.first_sentence_s, "first sentence complete"),
+            (first_sentence_s, "first sentence complete"),
             (self.last_text_s, "last text"),
-            (self.end_s, f"done: {self._seconds(len(self.audio)):.1f} s of speech"),
         ]
         for number, sentence in enumerate(self._sentences.values(), 1):
             label = "FIRST AUDIO, sentence" if number == 1 else "audio, sentence"
             text = sentence.text if len(sentence.text) <= 60 else sentence.text[:59] + "…"
             moments.append((sentence.first_audio_s, f"{label} {number}: {text}"))
-        lines = [
-            f"{at:7.2f} s  {what}" for at, what in sorted(m for m in moments if m[0] is not None)
-        ]
+        moments.append((self.end_s, f"done: {self._seconds(len(self.audio)):.1f} s of speech"))
+        happened = [(at_s, what) for at_s, what in moments if at_s is not None]
+        happened.sort(key=lambda moment: moment[0])
+        lines = [f"{at_s:7.2f} s  {what}" for at_s, what in happened]
         if self.first_audio_s is not None and self.last_text_s is not None:
             lead_s = self.last_text_s - self.first_audio_s
             word = "before" if lead_s > 0 else "after"

@@ -31,7 +31,7 @@ from botocore.exceptions import (
 from ops.advice import next_step
 from stacks import names
 from stacks.settings import Settings
-from stacks.settings.regions import AGENTCORE_REGIONS
+from stacks.settings.regions import region_problem
 
 # A throttled call is repeated with growing pauses before it counts as failed.
 _CONFIG = Config(retries={"mode": "standard", "total_max_attempts": 6})
@@ -226,20 +226,9 @@ def connect_with_credentials(settings: Settings, region: str | None = None) -> A
 
 
 def _check_exists(region: str, source: str) -> None:
-    if region in AGENTCORE_REGIONS:
-        return
-    session = boto3.Session()
-    known = {
-        name
-        for partition in session.get_available_partitions()
-        for name in session.get_available_regions("sts", partition_name=partition)
-    }
-    if region not in known:
-        raise UsageError(
-            f"{source} {region!r}: AWS has no such Region; AgentCore runs in "
-            f"{', '.join(AGENTCORE_REGIONS)}",
-            f"correct {source}",
-        )
+    problem = region_problem(region)
+    if problem:
+        raise UsageError(f"{source} {problem}", f"correct {source}")
 
 
 def error_code(error: Exception) -> str:

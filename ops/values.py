@@ -1,6 +1,7 @@
-"""Converts the options of the command line; a wrong value is named with what is accepted.
+"""Converters for the values of command-line options.
 
-Every converter raises `argparse.ArgumentTypeError`, which argparse reports with the option's name.
+Every converter raises `argparse.ArgumentTypeError` if the value is wrong. The message contains the
+value and what is accepted, and argparse adds the name of the option.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Acknowledges cdk-nag findings on the constructs that have them."""
+"""Accepts cdk-nag findings, each with a reason, on the constructs that have them."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_codebuild as codebuild
@@ -14,10 +14,11 @@ def acknowledge(construct: IConstruct, reason: str, *findings: str) -> None:
     """Accept findings on a construct and on the constructs below it.
 
     Args:
-        construct: The innermost construct that has the findings.
+        construct: The innermost construct that contains all resources with these findings.
         reason: The reason, complete enough for a reviewer to judge it.
         findings: The names that cdk-nag gives to the findings, such as `AwsSolutions-CB4` or
-            `AwsSolutions-IAM5[Resource::…]`. Partition, Region and account may be tokens.
+            `AwsSolutions-IAM5[Resource::…]`. They may contain the stack's tokens for partition,
+            Region and account.
     """
     stack = cdk.Stack.of(construct)
     for finding in findings:
@@ -33,10 +34,10 @@ def acknowledge(construct: IConstruct, reason: str, *findings: str) -> None:
 
 
 def acknowledge_image_builds(stack: cdk.Stack) -> None:
-    """Accept the findings in `cdklabs.deploy-time-build`.
+    """Accept the findings in the constructs of `cdklabs.deploy-time-build`.
 
-    They are about its CodeBuild projects, one for each architecture, and the function that starts
-    the builds.
+    The findings concern its CodeBuild projects, one for each architecture, and the Lambda function
+    that starts the builds.
     """
     for construct in stack.node.find_all():
         owner = construct.node.scope  # the construct that holds the resource and its role

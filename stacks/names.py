@@ -39,7 +39,7 @@ def endpoint_name(environment: str) -> str:
 
 
 def runtime_name(environment: str) -> str:
-    """Return the name of an environment's AgentCore runtime, which may not contain hyphens."""
+    """Return the name of an environment's AgentCore runtime. Runtime names cannot have hyphens."""
     return f"voice_agent_{environment.replace('-', '_')}"
 
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
-from kokoro_server.listener import Listener
+from kokoro_server.playback import Listener
 from kokoro_server.synthesis import Speech
 from kokoro_server.utterance import SpeechChunk, SpeechRequest, Utterance
 from kokoro_voice.voices import Voice

@@ -2,13 +2,14 @@ import { Agent } from "./agent.js";
 import { PcmPlayer } from "./player.js";
 
 const element = (id) => document.getElementById(id);
-const [status, reply, figures, stop, send] =
-  ["status", "reply", "figures", "stop", "send"].map(element);
+const [status, turns, reply, figures, stop, send] =
+  ["status", "turns", "reply", "figures", "stop", "send"].map(element);
 
 const { agent_ws_url: url, replies } = await (await fetch("config.json")).json();
-if (replies) element("replies").textContent = `Replies: ${replies}`;
+if (replies) element("replies").textContent = replies;
 const agent = new Agent(url);
 const player = new PcmPlayer();
+let asked = ""; // the last prompt
 let askedAt = 0;
 let firstAudioS = null;
 let replying = false; // between agent_start and agent_end
@@ -17,6 +18,17 @@ let ending = "Done."; // the status to show after the reply
 function say(text, isError = false) {
   status.textContent = text;
   status.classList.toggle("error", isError);
+}
+
+/** Move the last reply to the list of turns, and begin a new turn. */
+function begin() {
+  if (reply.textContent) turns.append(...reply.childNodes);
+  const said = document.createElement("b");
+  said.textContent = asked;
+  reply.replaceChildren();
+  turns.append(said);
+  figures.textContent = "";
+  replying = true;
 }
 
 function show(text) {
@@ -46,10 +58,11 @@ async function end(metrics) {
   if (ending) say(ending);
   figures.textContent = `First audio after ${firstAudioS?.toFixed(2) ?? "–"} s, ` +
     `${metrics.audio_s.toFixed(1)} s of speech, ${player.underruns} underruns, mode ${metrics.mode}.`;
+  figures.title = "An underrun is a pause in the speech, because the next audio arrived late.";
 }
 
 const handlers = {
-  agent_start: () => { replying = true; },
+  agent_start: begin,
   text_delta: ({ text }) => show(text),
   audio_stream_start: ({ sample_rate: rate }) => { player.sampleRateHz = rate; },
   audio: ({ data }) => {
@@ -77,18 +90,22 @@ agent.addEventListener("event", ({ detail }) => handlers[detail.type]?.(detail))
 
 element("ask").addEventListener("submit", async (event) => {
   event.preventDefault();
+  const prompt = element("prompt").value;
+  if (!prompt.trim()) {
+    say("The prompt is empty: type what you want to say.", true);
+    return;
+  }
   send.disabled = true;
   await player.start();
   if (!agent.open) await connect();
   if (!agent.open) { finish(); return; }
-  reply.replaceChildren();
-  figures.textContent = "";
   firstAudioS = null;
   ending = "Done.";
   stop.disabled = false;
   say("Thinking…");
   askedAt = performance.now();
-  agent.prompt(element("prompt").value);
+  asked = prompt;
+  agent.prompt(prompt);
 });
 
 stop.addEventListener("click", () => {

@@ -2,11 +2,14 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from bedrock_agentcore import BedrockAgentCoreApp
 from bedrock_agentcore.runtime.context import RequestContext
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
 from starlette.websockets import WebSocket
 
 from voice_agent.conversations import Conversations
@@ -33,6 +36,8 @@ class VoiceAgentApp:
         self.asgi.logger.propagate = False  # the library's own handler writes each record
         self.asgi.entrypoint(self._invoke)
         self.asgi.websocket(self._converse)
+        if settings.page_url is not None:
+            self.asgi.add_route("/", partial(_redirect, settings.page_url), methods=["GET"])
 
     async def close(self) -> None:
         """Stop the replies, then close the conversations and the connections to AWS."""
@@ -52,3 +57,7 @@ class VoiceAgentApp:
 
     async def _converse(self, websocket: WebSocket, context: RequestContext) -> None:
         await Connection(websocket, self._conversations, self._services.settings).serve()
+
+
+async def _redirect(url: str, _: Request) -> RedirectResponse:
+    return RedirectResponse(url)

@@ -59,7 +59,7 @@ class Invocation(_ClientMessage):
         max_length=200,
         description="the name of a voice or of a mix, 1 to 200 characters",
     )
-    speed: float = Field(1.0, ge=0.5, le=2.0, description="a number from 0.5 to 2")
+    speed: float | None = Field(None, ge=0.5, le=2.0, description="a number from 0.5 to 2")
     format: Literal["pcm16"] = Field("pcm16", description="'pcm16'")
     timestamps: bool = Field(False, description="true or false")
     """Whether to send `words` events. Mode `batch` has none: its audio comes without word times."""

@@ -43,8 +43,14 @@ _BEDROCK_FAILURES = (
 )
 
 
+_MODEL_SERVER_ADVICE = "check that it is running and has the model, and read its log"
+
+
 class BedrockError(Exception):
-    """Bedrock could not be reached, refused the request or did not complete its reply."""
+    """Bedrock could not be reached, refused the request or did not complete its reply.
+
+    With the setting `model_server`, the message names that server instead of Bedrock.
+    """
 
     code = "bedrock"
 
@@ -95,6 +101,7 @@ class ChatHistory:
     def __init__(self, model: BedrockModel, settings: Settings) -> None:
         self._model = model
         self._system_prompt = settings.system_prompt
+        self._server = settings.model_server
         self._silence_timeout_s = settings.model_silence_timeout_s
         self.messages: Messages = []
 
@@ -125,7 +132,7 @@ class ChatHistory:
         except MaxTokensReachedException:
             yield BlockEnd()  # the setting `max_reply_tokens` ends the reply
         except _BEDROCK_FAILURES as error:
-            raise BedrockError(f"Bedrock failed: {_reason(error)}") from error
+            raise BedrockError(_failure(error, self._server)) from error
         finally:
             await _stop(agent, events)
         self.messages = agent.messages
@@ -136,10 +143,12 @@ class ChatHistory:
             async with asyncio.timeout(self._silence_timeout_s):
                 return await anext(events, None)
         except TimeoutError as error:
-            raise BedrockError(
-                f"Bedrock sent nothing for {self._silence_timeout_s:g} s; try again, then check "
-                "Bedrock's status in the Region"
-            ) from error
+            silence = f"sent nothing for {self._silence_timeout_s:g} s"
+            if self._server is not None:
+                message = f"the model server at {self._server} {silence}; {_MODEL_SERVER_ADVICE}"
+            else:
+                message = f"Bedrock {silence}; try again, then check Bedrock's status in the Region"
+            raise BedrockError(message) from error
 
     def replace_last_reply(self, before: Messages, prompt: str, heard: str) -> None:
         """Reduce the last reply to the text that the listener heard.
@@ -180,13 +189,27 @@ def _ends_block(event: dict[str, Any]) -> bool:
     )
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, EventLoopException):
-        return _reason(error.original_exception)
-    if isinstance(error, botocore.exceptions.ClientError):
-        details = error.response.get("Error", {})
-        message = str(details.get("Message") or "no reason given").removesuffix(".")
-        return f"{message} ({details.get('Code')}); check the model's id, access, quota and Region"
-    if isinstance(error, (urllib3.exceptions.HTTPError, OSError)):
-        return f"the connection was lost ({type(error).__name__}); try again"
-    return str(error)
+def _failure(error: Exception, server: str | None) -> str:
+    """Return the message for a failure of Bedrock, or of the server in its place."""
+    while isinstance(error, EventLoopException):
+        error = error.original_exception
+    details = (
+        error.response.get("Error", {})
+        if isinstance(error, botocore.exceptions.ClientError)
+        else None
+    )
+    if details is not None:
+        reason = str(details.get("Message") or "no reason given").removesuffix(".")
+    elif isinstance(error, (urllib3.exceptions.HTTPError, OSError)):
+        reason = f"the connection was lost ({type(error).__name__})"
+    else:
+        reason = str(error)
+    if server is not None:
+        # The message of the server's own error begins with its address.
+        reason = reason.removeprefix(f"{server}: ")
+        return f"the model server at {server} failed: {reason}; {_MODEL_SERVER_ADVICE}"
+    if details is not None:
+        reason += f" ({details.get('Code')}); check the model's id, access, quota and Region"
+    elif isinstance(error, (urllib3.exceptions.HTTPError, OSError)):
+        reason += "; try again"
+    return f"Bedrock failed: {reason}"

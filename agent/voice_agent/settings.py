@@ -40,8 +40,14 @@ class Settings(BaseModel):
     """PEM file of the only certificate authorities that the agent trusts."""
     model_id: str = Field("global.amazon.nova-2-lite-v1:0", min_length=1)
     """Id of the Bedrock model or inference profile that writes the replies."""
+    model_server: str | None = None
+    """Address of the server that answers in place of Bedrock, for error messages."""
+    page_url: str | None = None
+    """Page to which a browser that opens the agent's own address is redirected."""
     voice: str = Field("af_heart", min_length=1, max_length=200)
     """Voice of a reply whose prompt does not choose one."""
+    speed: float = Field(1.0, ge=0.5, le=2.0, allow_inf_nan=False)
+    """Speed of a reply whose prompt does not choose one; 1 is the voice's own pace."""
     language: str | None = None
     """Language whose rules split replies into sentences (ISO 639-1); the voice's by default."""
     first_chunk: Literal["sentence", "clause"] = "sentence"

@@ -103,6 +103,7 @@ class Turn:
         self._invocation = request.invocation
         self._settings = services.settings
         self._voice = request.invocation.voice or services.settings.voice
+        self._speed = request.invocation.speed or services.settings.speed
         self._emit = emit
         self._history = history
         self._messages_before = history.messages
@@ -261,7 +262,7 @@ class Turn:
                 words,
                 f"{self._speech_id}.{seq}",
                 voice=self._voice,
-                speed=self._invocation.speed,
+                speed=self._speed,
                 timestamps=self._invocation.timestamps,
             )
             self._unheard.add(utterance)
@@ -293,9 +294,7 @@ class Turn:
         reply = " ".join(sentences)
         if words := speakable(reply):
             seq = self._record.sentence_sent(reply, self._clock())
-            audio = await self._batch.synthesize(
-                words, voice=self._voice, speed=self._invocation.speed
-            )
+            audio = await self._batch.synthesize(words, voice=self._voice, speed=self._speed)
             await self._forward(seq, reply, audio)
         await self._end_audio()
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
+from voice_agent_client.errors import AgentUnreachableError
+
 if TYPE_CHECKING:
     import botocore.session
 
@@ -119,7 +121,12 @@ class AgentCore:
         return str(request.url).replace("http", "ws", 1)
 
     def websocket(self) -> Request:
-        """Return the request that opens `/ws`. Blocks while botocore looks up the credentials."""
+        """Return the request that opens `/ws`. Blocks while botocore looks up the credentials.
+
+        Raises:
+            AgentUnreachableError: The file `ca_file` cannot be read.
+            botocore.exceptions.BotoCoreError: There are no credentials to sign with.
+        """
         if self._token is None:
             return Request(NAME, self.presigned_url(), tls=self._tls())
         query = urlencode({"qualifier": self._qualifier})
@@ -130,6 +137,10 @@ class AgentCore:
         """Return the request for `InvokeAgentRuntime`.
 
         Blocks while botocore looks up the credentials.
+
+        Raises:
+            AgentUnreachableError: The file `ca_file` cannot be read.
+            botocore.exceptions.BotoCoreError: There are no credentials to sign with.
         """
         url = f"{self._runtime_url}/invocations?{urlencode({'qualifier': self._qualifier})}"
         headers = _EVENTS | self._headers()
@@ -149,7 +160,15 @@ class AgentCore:
     def _tls(self) -> ssl.SSLContext | None:
         if self._ca_file is None or not self._runtime_url.startswith("https"):
             return None
-        return ssl.create_default_context(cafile=self._ca_file)
+        try:
+            return ssl.create_default_context(cafile=self._ca_file)
+        except OSError as error:  # ssl.SSLError is an OSError
+            reason = "it contains no certificate in PEM format"
+            if not isinstance(error, ssl.SSLError):
+                reason = error.strerror or str(error)
+            raise AgentUnreachableError(
+                f"ca_file {self._ca_file!r}: {reason}; name a PEM file of certificate authorities"
+            ) from error
 
     def _credentials(self) -> Any:
         import botocore.exceptions
@@ -183,6 +202,7 @@ def websocket_request(address: Address) -> Request:
 
     Raises:
         ValueError: The address has an unsupported scheme.
+        AgentUnreachableError: The file `ca_file` of the address cannot be read.
         botocore.exceptions.BotoCoreError: There are no credentials to sign with.
     """
     if isinstance(address, AgentCore):
@@ -206,6 +226,7 @@ def invocations_request(address: Address, body: bytes) -> Request:
 
     Raises:
         ValueError: The address has an unsupported scheme, such as that of a WebSocket.
+        AgentUnreachableError: The file `ca_file` of the address cannot be read.
         botocore.exceptions.BotoCoreError: There are no credentials to sign with.
     """
     if isinstance(address, AgentCore):

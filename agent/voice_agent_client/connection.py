@@ -1,4 +1,4 @@
-"""A conversation with the agent over its WebSocket."""
+"""The client of the agent's WebSocket."""
 
 import asyncio
 import json
@@ -31,19 +31,19 @@ _MAX_FRAME_BYTES = 1 << 20
 
 
 class AgentConnection:
-    """One conversation, in which prompts follow one another. Use it with `async with`.
+    """A conversation with the agent: one prompt after another over one WebSocket.
 
-    All exceptions below are raised on entering the context.
+    Use it with `async with`. The exceptions below are raised on entering the context.
 
     Args:
         address: The agent's address.
         connect_timeout_s: Time limit in seconds for connecting. A cold start of AgentCore takes
             longer than the default.
-        silence_timeout_s: Seconds without data from the agent after which waiting fails.
+        silence_timeout_s: The longest time without data from the agent, in seconds.
 
     Raises:
         ValueError: The address has an unsupported scheme.
-        AgentUnreachableError: Nothing accepts the connection.
+        AgentUnreachableError: Nothing accepts the connection, or `ca_file` cannot be read.
         AgentRefusedError: The agent or AgentCore refuses the caller.
         botocore.exceptions.BotoCoreError: There are no credentials to sign with.
     """
@@ -98,9 +98,9 @@ class AgentConnection:
     ) -> AsyncGenerator[Event]:
         """Send a prompt and yield the events of its reply, up to its `AgentEnd`.
 
-        If the agent refuses the prompt, it answers with a single `ErrorEvent`. Leaving the
-        iteration early does not stop the reply; call `interrupt` or leave the connection to stop
-        it. Remaining events of an earlier reply are skipped.
+        If the agent refuses the prompt, the only event is an `ErrorEvent`. Leaving the iteration
+        early does not stop the reply; to stop it, call `interrupt` or close the connection. Events
+        that are left over from an earlier reply are skipped.
 
         Args:
             prompt: What the user says.
@@ -123,9 +123,9 @@ class AgentConnection:
                 yield event
 
     async def interrupt(self, played_s: float) -> None:
-        """Stop the reply, because the listener interrupted it.
+        """Stop the reply that the listener is hearing.
 
-        The agent answers with `Interrupted`, even after `AgentEnd`.
+        The agent sends an `Interrupted` event, even if the reply's `AgentEnd` has arrived already.
 
         Args:
             played_s: Seconds of the reply's audio that the listener has heard.
@@ -139,7 +139,7 @@ class AgentConnection:
         """Return the next event of any reply. Use `ask` to get the events of one reply.
 
         Raises:
-            AgentError: The same errors as in `ask`.
+            AgentError: See `ask`.
             RuntimeError: Another task is waiting for an event of this connection.
         """
         try:

@@ -11,7 +11,7 @@ class AgentError(Exception):
 
 
 class AgentUnreachableError(AgentError):
-    """Nothing accepted the connection within the time-out."""
+    """Nothing accepted the connection within the time-out, or it could not be attempted."""
 
 
 class AgentRefusedError(AgentError):

@@ -14,7 +14,7 @@ buffer ends. A listener whose playback has not begun waits for its first chunk i
 
 from collections import deque
 
-from kokoro_server.listener import Listener
+from kokoro_server.playback import Listener
 from kokoro_server.utterance import Utterance, UtteranceState
 
 BUSY = "the server is at capacity; try again in a few seconds"

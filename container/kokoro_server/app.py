@@ -17,9 +17,9 @@ from kokoro_server.admission import BUSY, Admission
 from kokoro_server.codecs import CODECS
 from kokoro_server.connection import Connection
 from kokoro_server.counters import Counters
-from kokoro_server.listener import Listener
 from kokoro_server.messages import INTERNAL, ErrorCode, ProtocolError, decode_batch
 from kokoro_server.metrics import recorder
+from kokoro_server.playback import Listener
 from kokoro_server.session import Session
 from kokoro_server.settings import Settings
 from kokoro_server.synthesis import Speech

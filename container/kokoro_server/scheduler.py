@@ -10,7 +10,7 @@ not move while work is waiting, so overdue work precedes all work that arrives l
 import itertools
 from collections import deque
 
-from kokoro_server.listener import Listener
+from kokoro_server.playback import Listener
 from kokoro_server.utterance import Utterance
 
 RESERVE_S = 2.0

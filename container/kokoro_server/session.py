@@ -14,7 +14,6 @@ from typing import Literal
 from kokoro_server import codecs
 from kokoro_server.admission import BUSY, Admission
 from kokoro_server.counters import Counters
-from kokoro_server.listener import Listener
 from kokoro_server.messages import (
     Cancel,
     Cancelled,
@@ -29,6 +28,7 @@ from kokoro_server.messages import (
     Timing,
     decode,
 )
+from kokoro_server.playback import Listener
 from kokoro_server.settings import Settings
 from kokoro_server.utterance import SpeechChunk, SpeechRequest, Utterance, UtteranceState
 from kokoro_voice.voices import Voices

@@ -57,10 +57,11 @@ class Settings(BaseModel):
     max_request_age_s: float = Field(30.0, gt=0)
     """A request whose `request_timestamp` is older than this is a `stale` error."""
     peer_timeout_s: float = Field(120.0, gt=0)
-    """A peer that takes no frame and answers no ping for this long is considered dead.
+    """The server closes a connection if its client takes no frame and answers no ping for this
+    long.
 
-    It is long because a client that reads at the pace of playback answers a ping only after the
-    audio before it.
+    The time has to be long: a client that reads audio only as fast as it plays it answers a ping
+    only after it has read all audio that was sent before the ping.
     """
     idle_timeout_s: float = Field(900.0, gt=0)
     """A session in which nothing happens for this long is closed."""

@@ -14,8 +14,8 @@ from functools import partial
 from kokoro_server import codecs
 from kokoro_server.admission import Ratio
 from kokoro_server.engine_queue import EngineQueue
-from kokoro_server.listener import Listener
 from kokoro_server.messages import Granularity, ProtocolError, word_in_request
+from kokoro_server.playback import Listener
 from kokoro_server.utterance import SpeechChunk, SpeechRequest, Utterance
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples, silence
 from kokoro_voice.decoding import FRAME_WORK_S

@@ -1,13 +1,12 @@
 """One utterance: its request, its cost and its state.
 
-The same object passes from the session, or the batch route, to the engine's thread and back.
+The session, or the batch route, and the engine's thread share the same object.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from kokoro_server.listener import Listener
 from kokoro_server.messages import (
     BatchRequest,
     Granularity,
@@ -15,6 +14,7 @@ from kokoro_server.messages import (
     Speak,
     resolve_voice,
 )
+from kokoro_server.playback import Listener
 from kokoro_server.settings import Settings
 from kokoro_text.normalizer import spoken_chars
 from kokoro_voice.timing import WordTime
@@ -26,7 +26,7 @@ class SpeechRequest:
     """A client's request, validated and with all defaults filled in."""
 
     request_id: str
-    """The client's id; empty if it gave none and the session has not chosen one."""
+    """The client's id. It is empty until the session chooses one if the client gave none."""
     text: str
     voice: Voice
     speed: float = 1.0
@@ -64,7 +64,10 @@ class SpeechRequest:
 
     @property
     def chars(self) -> float:
-        """The number of characters that are said at normal speed; at double speed, half as many."""
+        """The number of characters that are said, divided by the speed.
+
+        It estimates the length of the audio.
+        """
         return spoken_chars(self.text) / self.speed
 
 
@@ -75,7 +78,8 @@ class SpeechChunk:
     pcm: bytes
     """Audio: s16le, 24 kHz, mono."""
     words: Sequence[WordTime] = ()
-    """If a sentence begins in this chunk: its words, with their times in the utterance's audio."""
+    """The words of the sentence that begins in this chunk, if one does, with their times in the
+    utterance's audio."""
 
 
 @dataclass
@@ -94,10 +98,10 @@ class UtteranceState(Enum):
     """The state of an utterance's synthesis."""
 
     QUEUED = auto()
-    """Accepted. Earlier utterances of the session come first."""
+    """The utterance is accepted, and earlier utterances of the session are spoken first."""
     SPEAKING = auto()
     COMPLETE = auto()
-    """All of its audio has been handed out. Some may still be waiting for a slow reader."""
+    """All of its audio has been handed out. A slow client may not have read all of it yet."""
     FAILED = auto()
     CANCELLED = auto()
 

@@ -1,4 +1,4 @@
-"""Words: their pronunciation, and the times at which they are heard."""
+"""The pronunciation of words, and the times at which they are heard."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,9 +15,10 @@ from kokoro_voice.windows import FRAME_SAMPLES
 # 0.05 s after the start of the last phoneme before the pause (0.02 to 0.10 s), whatever the
 # duration of that phoneme.
 _EARLY_FRAMES = 2
-"""How much earlier than the durations say a sound is heard."""
+"""How much earlier a sound is heard than the durations say."""
 _LAST_SOUND_FRAMES = 4
-"""How long the sound before a pause is heard at most. The rest of its duration is the pause."""
+"""The longest time for which the sound before a pause is heard. The rest of its duration is the
+pause."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,10 @@ class PronouncedWord:
     """A word and how it is pronounced."""
 
     text: str
-    """The word as written, with its punctuation. Empty for the remainder of a word that was cut."""
+    """The word as written, with its punctuation. If `split` cuts a word, the first section has the
+    text, and the others have `""`."""
     phonemes: str
-    """Phonemes in Kokoro's alphabet, with the punctuation and blank that follow. May be empty."""
+    """Phonemes in Kokoro's alphabet, followed by their punctuation and a blank. May be empty."""
 
     @property
     def is_unspoken(self) -> bool:
@@ -57,7 +59,7 @@ def has_sound(phonemes: str) -> bool:
 def split(words: Iterable[PronouncedWord], limit: int) -> Iterator[list[PronouncedWord]]:
     """Split `words` into runs of at most `limit` phonemes. Only blanks at a cut are dropped.
 
-    A word that is longer is cut at a blank if it has one, and otherwise at the limit.
+    A word with more phonemes than that is cut at a blank if it has one, and otherwise at the limit.
     """
     run: list[PronouncedWord] = []
     for word in words:

@@ -19,7 +19,7 @@ MAX_BODY_BYTES = 25 * 1024 * 1024
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """A complete request. The names of its headers are in lower case."""
+    """A request, with its complete body. The names of the headers are in lower case."""
 
     method: str
     target: str
@@ -29,7 +29,7 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """A complete response."""
+    """A response, with its complete body."""
 
     status: HTTPStatus
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -33,7 +33,7 @@ from local.aws_wire.event_stream import CONTENT_TYPE
 from local.aws_wire.serving import serve_app
 from local.aws_wire.sigv4 import Verifier
 from local.bedrock.replies import choose_reply, load_replies, tokens
-from local.bedrock.runtime import (
+from local.bedrock.server_common import (
     create_app,
     event,
     exception,

@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 from strands.models.openai import OpenAIModel
+from strands.types.content import Messages
 from strands.types.exceptions import ContextWindowOverflowException, ModelThrottledException
 from strands.types.streaming import StreamEvent
 
@@ -30,8 +31,9 @@ from local.aws_wire.control import ControlError, parse_body
 from local.aws_wire.errors import ApiError
 from local.aws_wire.serving import serve_app
 from local.aws_wire.sigv4 import Verifier
-from local.bedrock.openai_server import Server, api_key
-from local.bedrock.runtime import (
+from local.bedrock.http_client import UpstreamError, http_client, reason
+from local.bedrock.openai_discovery import Server, api_key
+from local.bedrock.server_common import (
     EventStream,
     create_app,
     event,
@@ -41,7 +43,6 @@ from local.bedrock.runtime import (
     verifier_from,
 )
 from local.bedrock.thinking import ThoughtFilter
-from local.bedrock.upstream import UpstreamError, http_client, reason
 
 logger = logging.getLogger(__name__)
 
@@ -72,6 +73,25 @@ _STREAM_EXCEPTIONS = {
     "ServiceUnavailableException": "serviceUnavailableException",
 }
 """Exceptions within a stream, by error. Any other error is a `modelStreamErrorException`."""
+
+
+class _PlainTextModel(OpenAIModel):
+    """Sends the content of a message as a string where Strands sends a list of text parts.
+
+    Many servers accept only a string, and all servers accept one.
+    """
+
+    @classmethod
+    def format_request_messages(
+        cls, messages: Messages, system_prompt: str | None = None, **options: Any
+    ) -> list[dict[str, Any]]:
+        """Return the messages for the chat completions API."""
+        formatted = super().format_request_messages(messages, system_prompt, **options)
+        for message in formatted:
+            parts = message.get("content")
+            if isinstance(parts, list) and all(part.get("type") == "text" for part in parts):
+                message["content"] = "\n".join(part["text"] for part in parts)
+        return formatted
 
 
 class _Body(BaseModel):
@@ -145,7 +165,7 @@ def _ask(server: Server, request: _ConverseRequest) -> AsyncGenerator[StreamEven
     parameters = request.inference_config.parameters()
     if not tools:
         parameters["tools"] = openai.omit  # vLLM and OpenAI refuse an empty list
-    model = OpenAIModel(
+    model = _PlainTextModel(
         client_args={
             "base_url": server.url,
             "api_key": api_key(),

@@ -31,7 +31,8 @@ from starlette.responses import Response
 from local.aws_wire.errors import ApiError
 from local.aws_wire.serving import serve_app
 from local.aws_wire.sigv4 import Verifier
-from local.bedrock.runtime import (
+from local.bedrock.http_client import UpstreamError, http_client, reason, tls_context
+from local.bedrock.server_common import (
     BrokenOffError,
     EventStream,
     create_app,
@@ -39,7 +40,6 @@ from local.bedrock.runtime import (
     runtime_parser,
     verifier_from,
 )
-from local.bedrock.upstream import UpstreamError, http_client, reason, tls_context
 
 READ_TIMEOUT_S = 60.0
 """How long Bedrock may be silent. The agent's own limit is usually shorter."""

@@ -14,6 +14,7 @@ class Jwt(Model):
 
     discovery_url: str = Field(
         pattern=r"^https://\S+/\.well-known/openid-configuration$",
+        examples=["https://login.example.com/.well-known/openid-configuration"],
         description="Discovery URL of the OpenID Connect provider.",
     )
     allowed_clients: tuple[str, ...] = Field((), description="Accepted `client_id` values.")
@@ -35,6 +36,7 @@ class Agent(Model):
     model_id: str = Field(
         "global.amazon.nova-2-lite-v1:0",
         pattern=r"^[a-z0-9.-]+\.[a-z0-9.-]+(:\d+)?$",
+        examples=["amazon.nova-lite-v1:0"],
         description="Bedrock model or inference profile that writes the replies.",
     )
     voice: str = Field(
@@ -46,6 +48,7 @@ class Agent(Model):
     language: str | None = Field(
         None,
         pattern=r"^[a-z]{2}$",
+        examples=["en"],
         description="ISO 639-1 code of the language of the replies. Default: that of the voice.",
     )
     system_prompt: str | None = Field(
@@ -83,7 +86,8 @@ class Agent(Model):
         900,
         ge=60,
         le=28_800,
-        description="Seconds after which the microVM of an idle session is stopped.",
+        description="Seconds after which the microVM of an idle session is stopped. Also sets "
+        "`VOICE_AGENT_CONVERSATION_IDLE_S`, to at most 3600.",
     )
     max_lifetime_s: int = Field(
         28_800, ge=60, le=28_800, description="Maximum lifetime of a microVM, in seconds."

@@ -14,7 +14,10 @@ class Alarms(Model):
     """The thresholds of the alarms, which notify `email` and roll a rollout back."""
 
     email: str | None = Field(
-        None, pattern=EMAIL, description="Address that is notified. By default, nobody is."
+        None,
+        pattern=EMAIL,
+        examples=["oncall@example.com"],
+        description="Address that is notified. By default, nobody is.",
     )
     first_audio_p95_ms: int = Field(
         800,
@@ -39,7 +42,9 @@ class Budget(Model):
         le=1_000_000,
         description="Budget in USD. Notifications are sent at 80 % and at 100 %.",
     )
-    email: str = Field(pattern=EMAIL, description="Address that is notified.")
+    email: str = Field(
+        pattern=EMAIL, examples=["oncall@example.com"], description="Address that is notified."
+    )
 
 
 @dataclass(frozen=True)

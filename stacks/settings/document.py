@@ -24,8 +24,9 @@ _HEAD = """\
 <!-- Written by `make docs` from the models of the settings. -->
 
 Each environment is a file `environments/<name>.toml`. The name of the file becomes part of the
-names of the stacks, the endpoint and the runtime. To add an environment, add a file. One account
-and Region can hold any number of environments.
+names of the stacks, the endpoint and the runtime. It has at most 20 lower-case letters, digits and
+single hyphens between them, and begins with a letter. To add an environment, add a file; to rename
+one, rename the file. One account and Region can hold any number of environments.
 
 The settings are checked before anything is synthesized. An unknown key, a wrong type or a
 combination of values that is not allowed is an error. The message names the key and what it
@@ -41,9 +42,13 @@ variant = "cpu"
 instance_type = "ml.c7i.xlarge"
 ```
 
-Every key that is not marked as required can be left out. The last two sections list the
-environment variables of the images. The stacks set some of these variables from the settings; in
-AWS, the others keep their defaults.
+Every file needs `kind` and the table `[speech]`. All other tables can be left out. A key that is
+marked as required is needed if the file has its table. Some keys are required only with a certain
+value of another key; their meaning says so. With the default `variant`, for example, `[speech]`
+needs `inference_ami` and `cuda_major`.
+
+The last two sections list the environment variables of the images. The stacks set some of these
+variables from the settings; in AWS, the others keep their defaults.
 """
 _AWS_VARIABLES = {"region": "AWS_REGION", "ca_file": "AWS_CA_BUNDLE"}
 
@@ -138,7 +143,8 @@ def _accepted(value: dict[str, Any]) -> str:
         case {"type": "integer" | "number"}:
             return _range(value)
         case {"type": "string", "pattern": str(pattern)}:
-            return "text that matches `" + pattern.replace("|", "\\|") + "`"
+            example = f", such as `{value['examples'][0]}`" if "examples" in value else ""
+            return "text that matches `" + pattern.replace("|", "\\|") + "`" + example
         case {"type": "string"}:
             return "text"
         case {"type": "array"}:

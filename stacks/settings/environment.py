@@ -8,7 +8,7 @@ import json
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -17,8 +17,10 @@ from stacks.settings.agent import Agent
 from stacks.settings.alarms import Alarms, Budget
 from stacks.settings.base import Misfit, Model
 from stacks.settings.network import Network
-from stacks.settings.regions import AGENTCORE_AZ_IDS
+from stacks.settings.problems import problems
+from stacks.settings.regions import AGENTCORE_AZ_IDS, region_problem
 from stacks.settings.speech import Speech
+from stacks.settings.voices import voice_problem
 
 ENVIRONMENTS = Path(__file__).resolve().parents[2] / "environments"
 
@@ -40,17 +42,21 @@ class Settings(Model):
     account: str | None = Field(
         None,
         pattern=r"^\d{12}$",
+        examples=["123456789012"],
         description="AWS account. By default, the account of the credentials.",
     )
     region: str | None = Field(
         None,
         pattern=r"^[a-z]{2}(-[a-z]+)+-\d$",
+        examples=["eu-central-1"],
         description="AWS Region. By default, the Region of the AWS configuration.",
     )
     permissions_boundary: str | None = Field(
         None,
         pattern=r"^[\w+=,.@-]{1,128}$",
-        description="Name of an IAM policy that is the permissions boundary of every role.",
+        examples=["developer-boundary"],
+        description="Name of an IAM policy that is the permissions boundary of every role. "
+        "[operations.md](operations.md#permissions) lists what it must allow.",
     )
     tags: dict[str, str] = Field(
         {}, max_length=40, description="Tags of every resource, in addition to `environment`."
@@ -60,6 +66,14 @@ class Settings(Model):
     alarms: Alarms = Field(Alarms(), description="Thresholds of the alarms.")
     budget: Budget | None = Field(None, description="A cost budget; none without this table.")
     network: Network | None = Field(None, description="A VPC; none without this table.")
+
+    @field_validator("region")
+    @classmethod
+    def _region_exists(cls, region: str | None) -> str | None:
+        problem = region_problem(region) if region else None
+        if problem:
+            raise ValueError(problem)
+        return region
 
     @field_validator("tags")
     @classmethod
@@ -105,7 +119,19 @@ class Settings(Model):
             raise Misfit("network", 'is needed with agent.network = "vpc", and allowed only then')
         if self.network is not None:
             self._check_zones(self.network)
+        if self.speech.image.source != "digest":  # Another image may have other voices.
+            self._check_voices()
         return self
+
+    def _check_voices(self) -> None:
+        voices = {
+            "speech.default_voice": self.speech.default_voice,
+            "agent.voice": self.agent.voice,
+        }
+        for key, voice in voices.items():
+            problem = voice_problem(voice) if voice else None
+            if problem:
+                raise Misfit(key, problem)
 
     def _check_zones(self, network: Network) -> None:
         supported = AGENTCORE_AZ_IDS.get(self.region or "")
@@ -152,21 +178,5 @@ def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
         # Through JSON, because a strict model accepts an array as a tuple only from JSON.
         return Settings.model_validate_json(json.dumps(values | {"name": name}, default=str))
     except ValidationError as error:
-        lines = [f"{path.name}: {_problem(item)}" for item in error.errors(include_url=False)]
+        lines = [f"{path.name}: {problem}" for problem in problems(Settings, error)]
         raise SettingsError("\n".join(lines)) from error
-
-
-def _problem(error: Any) -> str:
-    path = [str(key) for key in error["loc"]]
-    message = error["msg"] + f", not {error['input']!r}"
-    match error["type"]:
-        case "extra_forbidden":
-            message = "unknown key"
-        case "missing":
-            message = "is required"
-        case "value_error":
-            reason = error["ctx"]["error"]
-            message = str(reason)
-            if isinstance(reason, Misfit):
-                path.append(reason.key)
-    return f"{'.'.join(path)}: {message}"

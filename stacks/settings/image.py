@@ -19,7 +19,8 @@ class Image(Model):
     uri: str | None = Field(
         None,
         pattern=r"^\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/[^\s@:]+@sha256:[0-9a-f]{64}$",
-        description="With `digest`: the image as "
+        examples=["123456789012.dkr.ecr.eu-central-1.amazonaws.com/kokoro@sha256:" + 64 * "0"],
+        description="Required with `digest`, and allowed only then: the image as "
         "`ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME@sha256:…`. AWS pulls from ECR only.",
     )
 

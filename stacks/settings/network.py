@@ -23,6 +23,7 @@ class Network(Model):
     cidr: str = Field(
         "10.42.0.0/16",
         pattern=r"^\d{1,3}(\.\d{1,3}){3}/(1[6-9]|2[0-4])$",
+        examples=["10.42.0.0/16"],
         description="Address range of the VPC.",
     )
     az_ids: tuple[str, ...] = Field(

@@ -1,5 +1,7 @@
 """The Regions, zones and inference profiles in which AWS offers what an environment needs."""
 
+import difflib
+
 AGENTCORE_REGIONS = (
     "us-east-1", "us-east-2", "us-west-1", "us-west-2", "ca-central-1", "sa-east-1",
     "eu-central-1", "eu-west-1", "eu-west-2", "eu-west-3", "eu-north-1", "eu-south-1",
@@ -32,3 +34,21 @@ def profiled_model(model_id: str) -> str | None:
     """Return the model of a system-defined inference profile, or None for the id of a model."""
     scope, _, model = model_id.partition(".")
     return model if scope in PROFILE_SCOPES else None
+
+
+def region_problem(region: str) -> str | None:
+    """Return what is wrong with a Region that AWS does not have, or None if AWS has it."""
+    if region in AGENTCORE_REGIONS:
+        return None
+    import botocore.session  # Slow to import, and most Regions are in the list above.
+
+    session = botocore.session.Session()
+    for partition in session.get_available_partitions():
+        if region in session.get_available_regions("sts", partition_name=partition):
+            return None
+    close = difflib.get_close_matches(region, AGENTCORE_REGIONS, 1)
+    suggestion = f"did you mean {close[0]}? " if close else ""
+    return (
+        f"{region!r}: AWS has no such Region; {suggestion}AgentCore runs in "
+        f"{', '.join(AGENTCORE_REGIONS)}"
+    )

@@ -6,6 +6,7 @@ from typing import Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from stacks.settings.base import Misfit, Model
+from stacks.settings.cron import cron_problem
 from stacks.settings.image import Image
 from stacks.settings.instances import (
     CPU_FAMILIES,
@@ -37,7 +38,10 @@ class Bounds(Model):
 
 
 class Instances(Bounds):
-    """The number of instances, and of sessions on each."""
+    """The number of instances, and of sessions on each.
+
+    Without this table, `minimum` and `maximum` are 1. With it, both are required.
+    """
 
     sessions_per_instance: int = Field(
         8,
@@ -49,23 +53,29 @@ class Instances(Bounds):
 
 
 class Schedule(Bounds):
-    """A scheduled action, which changes the bounds for the number of instances at set times."""
+    """A scheduled action, which changes the bounds for the number of instances at set times.
+
+    Its `maximum` must not exceed that of `[speech.instances]`.
+    """
 
     name: str = Field(
-        pattern=r"^[a-z][a-z0-9-]{0,30}$", description="Name of the scheduled action."
+        pattern=r"^[a-z][a-z0-9-]{0,30}$",
+        examples=["evening"],
+        description="Name of the scheduled action.",
     )
     cron: str = Field(
         pattern=r"^cron\(\S+ \S+ \S+ \S+ \S+ \S+\)$",
+        examples=["cron(0 19 ? * MON-FRI *)"],
         description="Times of the change, as `cron(minute hour day month weekday year)`.",
     )
     time_zone: str = Field("UTC", description="IANA name of the time zone of `cron`.")
 
     @field_validator("cron")
     @classmethod
-    def _one_day_field_is_open(cls, cron: str) -> str:
-        _, _, day, _, weekday, _ = cron.removeprefix("cron(").removesuffix(")").split()
-        if (day == "?") == (weekday == "?"):
-            raise ValueError(f"{cron!r}: exactly one of day and weekday must be `?`")
+    def _cron_is_valid(cls, cron: str) -> str:
+        problem = cron_problem(cron)
+        if problem:
+            raise ValueError(problem)
         return cron
 
     @field_validator("time_zone")
@@ -84,15 +94,20 @@ class Speech(Model):
     instance_type: str = Field(
         "ml.g5.xlarge",
         pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$",
+        examples=["ml.g5.xlarge"],
         description="Instance type of the endpoint. Its family must fit `variant`.",
     )
     inference_ami: str | None = Field(
         None,
-        description="With `gpu`: the image of the host, with the CUDA major version of the "
-        "container. One of " + ", ".join(f"`{ami}`" for ami in CUDA_MAJOR_BY_AMI) + ".",
+        description="Required with `gpu`, not allowed with `cpu`: the image of the host, with the "
+        "CUDA major version of the container. One of "
+        + ", ".join(f"`{ami}`" for ami in CUDA_MAJOR_BY_AMI)
+        + ".",
     )
     cuda_major: Literal[12, 13] | None = Field(
-        None, description="With `gpu`: CUDA major version of the container."
+        None,
+        description="Required with `gpu`, not allowed with `cpu`: CUDA major version of the "
+        "container.",
     )
     granularity: Literal["window", "sentence"] = Field(
         "window",
@@ -148,6 +163,17 @@ class Speech(Model):
         return schedule
 
     @model_validator(mode="after")
+    def _schedule_fits(self) -> Self:
+        most = self.instances.maximum
+        for index, action in enumerate(self.schedule):
+            if action.maximum > most:
+                raise Misfit(
+                    f"schedule.{index}.maximum",
+                    f"{action.maximum} must not exceed speech.instances.maximum, which is {most}",
+                )
+        return self
+
+    @model_validator(mode="after")
     def _hardware_fits(self) -> Self:
         family = self.instance_type.split(".")[1]
         families = GPU_FAMILIES if self.variant == "gpu" else CPU_FAMILIES
@@ -166,13 +192,16 @@ class Speech(Model):
         return self
 
     def _check_cuda(self) -> None:
+        amis = " or ".join(CUDA_MAJOR_BY_AMI)
+        if self.inference_ami is None:
+            raise Misfit("inference_ami", f'is required with variant "gpu"; use {amis}')
         if self.inference_ami not in CUDA_MAJOR_BY_AMI:
-            raise Misfit(
-                "inference_ami",
-                f'{self.inference_ami!r}: variant "gpu" needs one of '
-                f"{', '.join(CUDA_MAJOR_BY_AMI)}",
-            )
+            raise Misfit("inference_ami", f'{self.inference_ami!r}: variant "gpu" needs {amis}')
         needed = CUDA_MAJOR_BY_AMI[self.inference_ami]
+        if self.cuda_major is None:
+            raise Misfit(
+                "cuda_major", f'is required with variant "gpu"; {self.inference_ami} needs {needed}'
+            )
         if self.cuda_major != needed:
             raise Misfit("cuda_major", f"{self.cuda_major}: {self.inference_ami} needs {needed}")
         if self.image.source != "digest" and self.cuda_major != IMAGE_CUDA_MAJOR:

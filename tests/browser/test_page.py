@@ -1,9 +1,11 @@
 """The page in real Chromium, against the real stack, as `make demo` serves it."""
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -42,11 +44,46 @@ def test_a_reply_is_shown_and_played(page: Page) -> None:
 
 def test_a_refused_question_is_explained_and_can_be_asked_again(page: Page) -> None:
     """A refusal has no reply whose end would enable the button again: the page was stuck."""
-    page.locator("#prompt").fill("")
+    page.locator("#prompt").fill("a" * 4001)
     page.locator("#send").click()
     expect(page.locator("#status")).to_contain_text("prompt:")
     expect(page.locator("#send")).to_be_enabled()
     expect(page.locator("#stop")).to_be_disabled()
+
+
+def test_the_conversation_stays_on_the_page(page: Page) -> None:
+    """A refused prompt erased the reply before it, and so did the next reply."""
+    expect(page.locator("#status")).to_have_text("Ready.")
+    page.locator("#send").click()
+    expect(page.locator("#status")).to_have_text("Done.", timeout=120_000)
+    first = page.locator("#reply").inner_text()
+    page.locator("#prompt").fill(" ")
+    page.locator("#send").click()
+    expect(page.locator("#status")).to_contain_text("The prompt is empty")
+    page.locator("#prompt").fill("a" * 4001)
+    page.locator("#send").click()
+    expect(page.locator("#status")).to_contain_text("prompt:")
+    expect(page.locator("#reply")).to_have_text(first)
+    expect(page.locator("#figures")).to_contain_text("underruns")
+    expect(page.locator("#figures")).to_have_attribute("title", re.compile("An underrun is"))
+    page.locator("#prompt").fill("What is the weather like?")
+    page.locator("#send").click()
+    expect(page.locator("#status")).to_have_text("Speaking…", timeout=60_000)
+    expect(page.locator("#turns")).to_contain_text("Tell me about the harbor.")
+    expect(page.locator("#turns")).to_contain_text(first)
+    expect(page.locator("#turns")).to_contain_text("What is the weather like?")
+    expect(page.locator("#reply")).not_to_contain_text(first)
+
+
+def test_the_agents_own_address_leads_to_the_page(demo: Command) -> None:
+    """It answered "Not Found" in the browser of whoever had opened it."""
+    url = demo.wait_for(r"Open (http://\S+)")[1]
+    agent = demo.wait_for(r"agent ready \(pid \d+, port (\d+)")[1]
+    answer = httpx.get(f"http://127.0.0.1:{agent}/", follow_redirects=True)
+    assert (str(answer.url).rstrip("/"), answer.status_code) == (url, 200)
+    assert "Talk to the agent" in answer.text
+    addresses = re.findall(r"https?://\d\S+", demo.output())
+    assert addresses == [url]
 
 
 def test_stop_silences_and_the_next_question_works(page: Page) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest_asyncio
 
-from local.bedrock.sources import SCRIPTED
+from local.bedrock.reply_sources import SCRIPTED
 from local.supervisor import Supervisor
 
 FAST = replace(SCRIPTED, arguments=("--first-token-s", "0.05", "--tokens-per-s", "200"))

@@ -590,6 +590,27 @@ async def test_the_language_may_be_set(own_agent) -> None:
         assert spoken == ["Wir fahren am 3. Mai.", "Bis dann."]
 
 
+@pytest.mark.parametrize(("asked", "spoken"), [({}, 1.5), ({"speed": 0.8}, 0.8)])
+async def test_the_speed_may_be_set(own_agent, asked: dict[str, float], spoken: float) -> None:
+    async with own_agent(VOICE_AGENT_SPEED="1.5") as agent:
+        async with AgentConnection(agent.url) as socket:
+            await turn(socket, **asked)
+        speeds = {message["speed"] for message in agent.container.received if "text" in message}
+        assert speeds == {spoken}
+
+
+async def test_a_browser_is_sent_to_the_page(own_agent) -> None:
+    """Whoever opened the address that `make demo` prints for the agent read "Not Found"."""
+    page = "http://127.0.0.1:8082"
+    async with (
+        own_agent(VOICE_AGENT_PAGE_URL=page) as agent,
+        httpx.AsyncClient(trust_env=False) as http,
+    ):
+        answer = await http.get(agent.url)
+        assert (answer.status_code, answer.headers["location"]) == (307, page)
+        assert (await http.get(agent.url + "/ping")).status_code == 200
+
+
 async def test_bedrock_breaking_off_is_reported_and_the_next_turn_works(agent) -> None:
     """Half a reply that ends without an error passes for the whole of it."""
     async with AgentConnection(agent.url) as socket:

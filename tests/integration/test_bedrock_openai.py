@@ -18,11 +18,11 @@ import pytest
 from botocore.config import Config
 
 from local.aws_wire.sigv4 import Verifier
+from local.bedrock.http_client import UpstreamError
 from local.bedrock.openai_compatible import run_openai_compatible
-from local.bedrock.openai_server import Server
-from local.bedrock.upstream import UpstreamError
+from local.bedrock.openai_discovery import Server
 from tests.listening import listening
-from tests.openai_server import OpenAIServer, run_openai_server, text_deltas
+from tests.scripted_openai_server import OpenAIServer, run_openai_server, text_deltas
 from voice_agent.model import BedrockError, ChatHistory, Text, create_model
 from voice_agent.settings import Settings
 
@@ -67,13 +67,14 @@ async def bedrock_url(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
-def history(bedrock_url: str) -> ChatHistory:
+def history(server: OpenAIServer, bedrock_url: str) -> ChatHistory:
     """The agent's own model, as it runs in AWS but for its environment."""
     settings = Settings(
         endpoint_name="kokoro",
         region="us-east-1",
         system_prompt="Be brief.",
         max_reply_tokens=100,
+        model_server=server.url,
     )
     return ChatHistory(create_model(settings), settings)
 
@@ -139,7 +140,7 @@ async def test_the_request_is_passed_on(server, bedrock_url: str) -> None:
     assert request["model"] == "llama3.2"
     assert [message["role"] for message in request["messages"]] == ["system", "user"]
     assert request["messages"][0]["content"] == "Be brief.\nBe kind."
-    assert request["messages"][1]["content"] == [{"type": "text", "text": "Hello?"}]
+    assert request["messages"][1]["content"] == "Hello?"
     assert (request["max_tokens"], request["temperature"]) == (50, 0.5)
     assert (request["top_p"], request["stop"]) == (0.75, ["END"])
     assert "tools" not in request
@@ -151,7 +152,7 @@ async def test_a_conversation_has_its_earlier_turns(server, history: ChatHistory
     assert await written(history, "Spell it.") == "It is Ada."
     first, second = server.requests
     assert first["max_tokens"] == second["max_tokens"] == 100
-    assert [(m["role"], text_of(m)) for m in second["messages"]] == [
+    assert [(m["role"], m["content"]) for m in second["messages"]] == [
         ("system", "Be brief."),
         ("user", "What is my name?"),
         ("assistant", "It is Ada."),
@@ -159,9 +160,18 @@ async def test_a_conversation_has_its_earlier_turns(server, history: ChatHistory
     ]
 
 
-def text_of(message: dict[str, Any]) -> str:
-    content = message["content"]
-    return content if isinstance(content, str) else content[0]["text"]
+async def test_a_message_is_a_plain_string(server, bedrock_url: str) -> None:
+    """Many servers answer a list of parts with an error, or ignore it."""
+    await converse(
+        bedrock_url,
+        messages=[
+            {"role": "user", "content": [{"text": "One."}, {"text": "Two."}]},
+            {"role": "assistant", "content": [{"text": "Yes."}]},
+            {"role": "user", "content": [{"text": "Three."}]},
+        ],
+    )
+    contents = [message["content"] for message in server.requests[-1]["messages"]]
+    assert contents == ["One.\nTwo.", "Yes.", "Three."]
 
 
 async def test_the_reply_is_passed_on_as_it_is_written(server, history: ChatHistory) -> None:
@@ -280,9 +290,14 @@ async def test_a_refusal_has_bedrocks_name_and_the_servers_message(
 
 
 async def test_the_agent_names_the_servers_error(server, history: ChatHistory) -> None:
+    """ "Bedrock failed" sent people with a server of their own to the quotas of an AWS account."""
     server.refusal = (404, "model 'llama3.2' not found")
-    with pytest.raises(BedrockError, match=r"^Bedrock failed: .*model 'llama3.2' not found"):
+    with pytest.raises(BedrockError) as error:
         await written(history)
+    assert str(error.value) == (
+        f"the model server at {server.url} failed: status 404: model 'llama3.2' not found; check "
+        "that it is running and has the model, and read its log"
+    )
     server.refusal = (429, "Rate limit reached.")
     with pytest.raises(BedrockError, match="Rate limit reached"):
         await written(history)
@@ -317,6 +332,22 @@ async def test_a_failure_in_the_middle_is_an_event(
         await written(history)
     assert history.messages == []
     assert "Traceback" not in caplog.text
+
+
+async def test_a_silent_server_is_named(server, bedrock_url: str) -> None:
+    server.released.clear()
+    settings = Settings(
+        endpoint_name="kokoro",
+        region="us-east-1",
+        model_silence_timeout_s=0.5,
+        model_server=server.url,
+    )
+    with pytest.raises(BedrockError) as error:
+        await written(ChatHistory(create_model(settings), settings))
+    assert str(error.value) == (
+        f"the model server at {server.url} sent nothing for 0.5 s; check that it is running and "
+        "has the model, and read its log"
+    )
 
 
 async def test_leaving_a_reply_stops_the_server(server, history: ChatHistory, caplog) -> None:
@@ -385,6 +416,26 @@ async def test_the_check_names_the_model_that_answers(server) -> None:
     )
     server.refusal = (404, "not here")
     assert await asyncio.to_thread(check, "qwen3") == f"qwen3 at {server.url}"
+
+
+async def test_a_model_that_is_not_listed_is_an_error(server) -> None:
+    """It was noticed at the first reply, half a minute later."""
+    server.models = ["gemma3:4b", "qwen3"]
+    with pytest.raises(UpstreamError) as error:
+        await asyncio.to_thread(Server.find, server.url, "llama3.2")
+    assert str(error.value) == (
+        f"the server at {server.url} has no model 'llama3.2'; it lists gemma3:4b, qwen3; choose "
+        "one with MODEL=… (make) or --model … (python -m local)"
+    )
+
+
+@pytest.mark.parametrize("typed", ["llama3.2", "llama3.2:latest", "Llama3.2"])
+async def test_the_tag_latest_may_be_left_out(server, typed: str) -> None:
+    """Ollama lists `llama3.2:latest` and takes `llama3.2`, in upper or lower case."""
+    server.models = ["qwen3", "llama3.2:latest"]
+    found = await asyncio.to_thread(Server.find, server.url, typed)
+    assert found.model == typed
+    assert str(found) == f"{typed} at {server.url} (also there: qwen3)"
 
 
 @pytest.mark.parametrize("models", [[], None])

@@ -24,10 +24,10 @@ from botocore.credentials import Credentials
 
 from local.aws_wire.sigv4 import Verifier
 from local.bedrock.converse import BedrockConverse, Pace, run_bedrock
+from local.bedrock.http_client import UpstreamError
 from local.bedrock.relay import Account, run_relay
 from local.bedrock.replies import choose_reply, load_replies
-from local.bedrock.runtime import event
-from local.bedrock.upstream import UpstreamError
+from local.bedrock.server_common import event
 from tests.listening import listening
 from voice_agent.model import BedrockError, ChatHistory, Text, create_model
 from voice_agent.settings import Settings

@@ -22,8 +22,8 @@ from websockets.exceptions import ConnectionClosed
 
 from bench.hearing import longest_silence_s, peak, read_wav, transcribe, word_error_rate
 from kokoro_server.engine_queue import EngineQueue
-from kokoro_server.listener import Listener
 from kokoro_server.messages import Granularity
+from kokoro_server.playback import Listener
 from kokoro_server.scheduler import Scheduler
 from kokoro_server.synthesis import Speech
 from kokoro_server.utterance import SpeechRequest, Utterance

@@ -132,7 +132,7 @@ def test_say_interrupted_leaves_nothing(
 
 
 def test_say_killed_leaves_no_process(run) -> None:
-    """A killed command cannot clean up: the guard does, once its pipe closes."""
+    """A killed command cannot clean up: the reaper does, once its pipe closes."""
     command = run(*python("say", "Tell me about the harbor."))
     command.wait_for("container ready")
     os.kill(command.process.pid, signal.SIGKILL)
@@ -160,7 +160,7 @@ def test_serve_lists_its_addresses_and_starts_dead_processes_again(run, tmp_path
     figures = tmp_path / "where.json"
     command = run("make", "serve", f"JSON={figures}", "PORT=0")
     command.wait_for("Serving")
-    assert "scripted" in command.output()
+    assert "no language model is used" in command.output()
     assert figures.stat().st_mode & 0o077 == 0  # it holds a secret
     where = Addresses.model_validate_json(figures.read_text())
     assert httpx.get(where.agent_url + "/ping").status_code == 200

@@ -11,7 +11,7 @@ import pytest
 from local.aws_wire.sigv4 import Verifier
 from local.bedrock.converse import BedrockConverse, Pace, run_bedrock
 from tests.command import running
-from tests.openai_server import run_openai_server, text_deltas
+from tests.scripted_openai_server import run_openai_server, text_deltas
 from voice_agent_client import AgentConnection, Audio, ErrorEvent, TextDelta
 
 pytestmark = pytest.mark.timeout(300)

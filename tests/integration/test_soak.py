@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from local.bedrock.sources import SCRIPTED
+from local.bedrock.reply_sources import SCRIPTED
 from local.supervisor import Supervisor
 from voice_agent_client import AgentConnection, ErrorEvent
 

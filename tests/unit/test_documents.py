@@ -96,6 +96,25 @@ def test_a_variable_that_make_does_not_know_is_named() -> None:
     assert "did you mean ENV?" in make("synth", "env=dev").stderr
 
 
+@pytest.mark.parametrize(
+    ("goal", "command"),
+    [
+        ("tests", "make test"),
+        ("agent", "make serve"),
+        ("local", "make say"),
+        ("web", "make demo"),
+        ("ops", ".venv/bin/python -m ops --help"),
+        ("bench/engine.py", ".venv/bin/python -m bench.engine"),
+        ("tests/", "make test"),
+    ],
+)
+def test_a_folder_that_is_no_target_is_named(goal: str, command: str) -> None:
+    """Make says "Nothing to be done" for a folder, as if the tests had passed."""
+    done = make("-n", goal)
+    assert done.returncode == 2
+    assert f"is not a target of this Makefile; did you mean `{command}`?" in done.stderr
+
+
 @pytest.mark.parametrize("arguments", [["ARGS=list"], []], ids=["list", "default"])
 def test_env_reaches_the_cdk(arguments: list[str]) -> None:
     """An ENV that is ignored would show, or deploy, another environment."""

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -44,6 +45,16 @@ def test_the_wheel_holds_the_package_and_nothing_else(name: str, tmp_path: Path)
         held = {path for path in archive.namelist() if ".dist-info/" not in path}
     assert held == files
     assert f"{name}/py.typed" in held
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_a_client_has_the_version_of_the_project(name: str) -> None:
+    """The changelog lists the changes to the clients under the version of the project."""
+    project, client = (
+        tomllib.loads((folder / "pyproject.toml").read_text())["project"]["version"]
+        for folder in (AGENT.parent, AGENT / name)
+    )
+    assert client == project
 
 
 @pytest.mark.parametrize("name", CLIENTS)

@@ -10,7 +10,7 @@ from typing import Literal
 from voice_agent.sentences.languages import ENGLISH, language_rules
 from voice_agent.sentences.markup import fence_at
 from voice_agent.sentences.rules import SentenceRules
-from voice_agent.sentences.terminators import Verdict
+from voice_agent.sentences.terminators import NO_SPACE_LETTER, Verdict
 
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*")
 _SPACE = re.compile(r"\s*")
@@ -22,7 +22,6 @@ _BREAKS = (
     re.compile(r",[\"'”’)]*\s|[，、]"),
     re.compile(r"\s"),
 )
-_NO_SPACE_LETTER = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _FENCE_TAIL = re.compile(r"\n[ \t]*[`~]*[ \t\r]*\Z")
 _FENCE_TAIL_CHARS = 64
 _CLAUSE_LOOKBACK_CHARS = 16  # enough for a conjunction and the space around it
@@ -208,7 +207,7 @@ class IncrementalSentenceChunker:
         while clause is not None and clause.start() < bound:
             end = clause.start() if clause[0].isspace() else clause.end()
             chunk = text[start:end]
-            length = len(chunk) + 2 * len(_NO_SPACE_LETTER.findall(chunk))
+            length = len(chunk) + 2 * len(NO_SPACE_LETTER.findall(chunk))
             balanced = chunk.count("(") == chunk.count(")") and chunk.count('"') % 2 == 0
             if length >= self._min_clause_chars and balanced and clause.start() > start:
                 return end

@@ -20,6 +20,7 @@ from voice_agent.sentences.terminators import (
     LOOKAHEAD_CHARS,
     LOOKBACK_CHARS,
     MARKS,
+    NO_SPACE_LETTER,
     OPENERS,
     SPAN_OPENERS,
     Judgement,
@@ -36,9 +37,6 @@ _LETTER_OR_ROMAN = re.compile(r"\w|[IVX]{1,5}")
 _ROMAN = re.compile(r"[ivx]{1,5}", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _COMPOUND_BREAK = re.compile(r"['’–-]|(?<=\d)/|(?<=\d)(?=[^\W\d_])")
-_NO_SPACE_LETTER = re.compile(  # a letter of a script that is written without spaces
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
-)
 _ADDRESS_SIGN = re.compile(r"://|www\.|[@/\\=&#]")
 _AMOUNT = re.compile(r"[^\w\s]?\d[\d.,:]*")
 _NAME_GOES_ON = re.compile(r"[\w/:.-]")
@@ -162,7 +160,7 @@ class SentenceRules:
         capital.
         """
         letter = terminator.letter()
-        if letter.islower() or letter.isdigit() or _NO_SPACE_LETTER.match(letter):
+        if letter.islower() or letter.isdigit() or NO_SPACE_LETTER.match(letter):
             return False
         short = len(terminator.before) < 2
         return not (
@@ -178,7 +176,7 @@ class SentenceRules:
         words = terminator.before
         if not words or terminator.text[terminator.at - 1].isspace():
             return True
-        word = _NO_SPACE_LETTER.split(words[-1])[-1].lstrip(_BEFORE_WORD) or words[-1]
+        word = NO_SPACE_LETTER.split(words[-1])[-1].lstrip(_BEFORE_WORD) or words[-1]
         if len(word) == 1 and word.isalpha() and word not in self._language.initials:
             return self._initial(terminator, word)
         if word.isdigit():
@@ -362,15 +360,15 @@ class SentenceRules:
             return True
         own = terminator.before[-1] if terminator.before else ""
         dots = terminator.run[-1] in DOTS
-        if _NO_SPACE_LETTER.match(follower):
+        if NO_SPACE_LETTER.match(follower):
             if self._quote_goes_on(terminator):
                 return False
-            latin = _NO_SPACE_LETTER.split(own)[-1]
+            latin = NO_SPACE_LETTER.split(own)[-1]
             marks = latin.isdigit() and terminator.leads and latin == own
             short = _ACRONYM.fullmatch(latin) or (len(latin) == 1 and latin.isalpha())
             inner = terminator.run != "." or marks or short or self._abbreviation(latin)
             return not (dots and inner)
-        if not dots and _NO_SPACE_LETTER.match(own[-1:]) and follower not in CONTINUING:
+        if not dots and NO_SPACE_LETTER.match(own[-1:]) and follower not in CONTINUING:
             return True
         if follower in "“«„¿¡「『":
             return own[-1:].isalnum()

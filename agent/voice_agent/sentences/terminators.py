@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable
 
 LOOKAHEAD_CHARS = 64
-"""How far the rules look ahead of a terminator. At this distance, they decide without more text."""
+"""How far the rules look ahead of a terminator. With this much text, they always decide."""
 
 LOOKBACK_CHARS = 48
-"""How far the rules look back from a terminator, for the words that decide about it."""
+"""How far the rules look back from a terminator, at the words before it."""
 
 
 class Verdict(enum.Enum):
@@ -25,7 +25,7 @@ class Verdict(enum.Enum):
 
 
 type Judgement = tuple[Verdict, int]
-"""A verdict and the index at which to continue, which is after the sentence if it ends."""
+"""A verdict, and the index at which to continue. For `ENDS`, it is the end of the sentence."""
 
 DOTS = ".…⋯"
 MARKS = "!?‼⁇⁈⁉"
@@ -39,9 +39,13 @@ _EMOJI = "\u231a-\u23ff\u2600-\u27bf\u2b05-\u2b55\ufe0f\u200d\U0001f000-\U0001fa
 _QUOTES = "\"'”’»›」』＂＇"
 BRACKETS = ")]}）］｝】〉》〕〗〙〛"
 OPENERS = "\"'“”‘’„«»‹›([{（［「『【《〈¿¡*_~"
-_BOTH_WAYS = frozenset("\"'*_~")  # quotes and markup whose opener and closer are the same
+_BOTH_WAYS = frozenset("\"'*_~")  # quotes and markup with the same opener and closer
 DASHES = "-‐‑–—―"
 CONTINUING = frozenset(",;:)]}，、；：）」』】》〉")
+NO_SPACE_LETTER = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)
+"""A letter of a script that is written without spaces."""
 
 _CLOSER = (
     rf"[{re.escape(_QUOTES + BRACKETS)}*_~]"  # the last three close emphasis in Markdown
@@ -86,9 +90,9 @@ class Terminator:
 
     Attributes:
         run: The run itself, such as `.` or `?!`.
-        run_end: Index after the run.
+        run_end: The index after the run.
         closers: The quotes, brackets and similar characters that close together with the sentence.
-        end: Index after the closers, which is the end of the sentence if it ends here.
+        end: The index after the closers. If the sentence ends at this terminator, it ends here.
         space: The white space after the closers.
         follower: The character after the white space; `""` at the end of the text.
     """
@@ -152,10 +156,10 @@ class Terminator:
         return first is not None and first[0][0].islower()
 
     def return_openers(self) -> bool:
-        """Give a `"` or `*` directly after the run to the next sentence if it closes nothing.
+        """Move a quote or markup sign after the run to the next sentence if it closes nothing here.
 
         Returns:
-            Whether the character was given to the next sentence.
+            Whether the character was moved.
         """
         first = self.closers[:1]
         if self.space or not self.follower or first not in _BOTH_WAYS:
@@ -213,8 +217,8 @@ class Terminator:
         """Return the next word as it is written; `""` if no word follows.
 
         Args:
-            matters: Says whether the complete word is needed, given its beginning. None requires
-                the complete word.
+            matters: Takes the beginning of a word, and returns whether the complete word is needed.
+                If it is None, the complete word is always needed.
 
         Raises:
             MoreTextNeeded: The word may continue, and the complete word is needed.
@@ -230,7 +234,7 @@ class Terminator:
         return match[0].replace("’", "'")
 
     def stem(self) -> str:
-        """Return the next word up to an apostrophe. It is known earlier than the complete word."""
+        """Return the next word up to an apostrophe. It needs less text than `word` does."""
         place = self._follower_at + len(self.skipped())
         match = _STEM.match(self.text, place, self._limit)
         assert match is not None  # the pattern also matches the empty string

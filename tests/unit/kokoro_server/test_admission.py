@@ -7,8 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kokoro_server.admission import Admission, Ratio
-from kokoro_server.listener import Listener
 from kokoro_server.messages import ProtocolError
+from kokoro_server.playback import Listener
 from kokoro_server.scheduler import Scheduler
 from kokoro_server.utterance import Tally, Utterance
 from tests.utterances import new_utterance, playing_until, waiting_since

@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from kokoro_server.listener import Listener
+from kokoro_server.playback import Listener
 from kokoro_server.scheduler import RESERVE_S, Scheduler
 from kokoro_server.utterance import Utterance
 from tests.utterances import new_utterance, playing_until, waiting_since

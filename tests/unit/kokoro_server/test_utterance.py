@@ -8,8 +8,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from kokoro_server.listener import Listener
 from kokoro_server.messages import BatchRequest, ProtocolError, Speak
+from kokoro_server.playback import Listener
 from kokoro_server.settings import Settings
 from kokoro_server.utterance import SpeechRequest, TransitionError, UtteranceState
 from kokoro_voice.voices import Voices

@@ -3,7 +3,7 @@
 import pytest
 
 from kokoro_voice.norm_statistics import served_voices
-from local.command_line import parse, parse_make
+from local.command_line import agent_environment, parse, parse_make
 from voice_agent.settings import Settings
 
 WRONG = [
@@ -16,6 +16,15 @@ WRONG = [
     (["say", "MODE=stream"], "MODE: 'stream' is not accepted; choose bidi or batch"),
     (["say", "TRANSPORT=http"], "TRANSPORT: 'http' is not accepted; choose ws or sse"),
     (["say", "VOICE=nobody"], "VOICE: unknown voice 'nobody'; use one of af_alloy"),
+    (["say", "VOICE=af_hart"], "VOICE: unknown voice 'af_hart'; did you mean af_heart?"),
+    (["demo", "VOICE=Heart"], "VOICE: unknown voice 'Heart'; did you mean af_heart?"),
+    (["serve", "VOICE=af_bella(2)+af_skye"], "VOICE: unknown voice 'af_skye'; did you mean af_sky"),
+    (["demo", "SPEED=fast"], "SPEED: 'fast' is not accepted; give a number from 0.5 to 2"),
+    (["serve", "SPEED=2.1"], "SPEED: '2.1' is not accepted; give a number from 0.5 to 2"),
+    (["demo", "SYSTEM="], "SYSTEM: there is nothing in it to say"),
+    (["say", "SYSTEM=Be brief."], "SYSTEM: scripted replies have no system prompt; give BEDROCK"),
+    (["say", "OUT=reply.mp3"], "OUT: 'reply.mp3': the speech is written as a WAV file"),
+    (["say", "OUT=reply"], "OUT: 'reply': the speech is written as a WAV file"),
     (["say", "VOICE=af_heart(0)"], "VOICE: invalid weight in 'af_heart(0)'"),
     (["say", "OUT=/nonexistent/a.wav"], "OUT: '/nonexistent/a.wav': there is no folder"),
     (["say", "JSON=/"], "JSON: '/' is a folder; name a file"),
@@ -72,6 +81,20 @@ def test_values_reach_their_options() -> None:
     demo = make("demo", "BEDROCK=http://127.0.0.1:11434/v1", "MODEL=llama3.2", "PORT=0")
     assert (demo.command, demo.page, demo.port) == ("serve", True, 0)
     assert (demo.bedrock, demo.model) == ("http://127.0.0.1:11434/v1", "llama3.2")
+
+
+@pytest.mark.parametrize("target", ["say", "serve", "demo"])
+def test_voice_speed_and_system_prompt_become_the_agents_settings(target: str) -> None:
+    """`make demo` had no voice but the default one, and no way to give the model a role."""
+    system = "You are a pirate; it costs $5."
+    given = [f"SYSTEM={system}", "BEDROCK=http://127.0.0.1:11434/v1"]
+    environment = agent_environment(make(target, "VOICE=bm_george", "SPEED=1.2", *given))
+    settings = Settings.from_environment(
+        {"AWS_REGION": "us-east-1", "VOICE_AGENT_ENDPOINT_NAME": "kokoro"} | environment
+    )
+    assert (settings.voice, settings.speed) == ("bm_george", 1.2)
+    assert settings.system_prompt == system
+    assert agent_environment(make(target)) == {}
 
 
 def test_the_longest_prompt_is_the_agents() -> None:

@@ -104,3 +104,14 @@ def test_the_lines_are_in_the_order_of_time() -> None:
     assert times == sorted(times)
     assert any("FIRST AUDIO, sentence 1: One." in line for line in lines)
     assert "0.50 s before the last word was written" in lines[-1]
+
+
+def test_a_sentence_is_complete_after_its_first_text() -> None:
+    """The agent's clock starts later than the client's: the sentence seemed to come first."""
+    timeline = ReplyTimeline()
+    timeline.feed(TextDelta(seq=0, text="One."), 0.92)
+    timeline.feed(Sentence(seq=0, text="One.", start_s=0.0), 0.95)
+    timeline.feed(Audio(data=SECOND), 0.95)
+    timeline.feed(AgentEnd(metrics=METRICS), 0.95)
+    words = [line.split(" s  ")[1].split(",")[0].split(":")[0] for line in timeline.lines()[:-1]]
+    assert words == ["first text", "first sentence complete", "last text", "FIRST AUDIO", "done"]

@@ -7,7 +7,7 @@ import botocore.session
 import pytest
 
 from local.aws_wire.sigv4 import Verifier
-from voice_agent_client import AgentCore
+from voice_agent_client import AgentCore, AgentUnreachableError
 from voice_agent_client.addresses import invocations_request, websocket_request
 
 ARN = "arn:aws:bedrock-agentcore:eu-central-1:111122223333:runtime/agent-0123456789"
@@ -94,5 +94,21 @@ def test_only_aws_is_told_the_ca_file(tmp_path) -> None:
     missing = str(tmp_path / "none.pem")
     address = AgentCore(ARN, token="t", endpoint_url="http://127.0.0.1:1", ca_file=missing)
     assert websocket_request(address).tls is None
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(AgentUnreachableError, match=r"none\.pem"):
         websocket_request(AgentCore(ARN, token="t", ca_file=missing))
+
+
+@pytest.mark.parametrize("ask", [websocket_request, lambda a: invocations_request(a, b"{}")])
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(None, "No such file or directory"), ("no PEM", "it contains no certificate in PEM format")],
+)
+def test_a_ca_file_that_cannot_be_read_is_named(ask, tmp_path, content, reason: str) -> None:
+    """The TLS library's own error does not name the file, and is not an `AgentError`."""
+    path = tmp_path / "ca.pem"
+    if content is not None:
+        path.write_text(content)
+    address = AgentCore(ARN, token="a-token", ca_file=str(path))
+    with pytest.raises(AgentUnreachableError) as error:
+        ask(address)
+    assert str(error.value).startswith(f"ca_file {str(path)!r}: {reason}; name a PEM file")

@@ -1,5 +1,7 @@
 """`docs/settings.md`: generated, current and complete."""
 
+import re
+
 import pytest
 from pydantic import BaseModel
 
@@ -9,8 +11,9 @@ from voice_agent.settings import Settings as AgentSettings
 
 
 def test_the_documentation_is_current() -> None:
-    """Guards against a key that is documented no more, or not yet: run `make docs`."""
-    assert document.PATH.read_text(encoding="utf-8") == document.document()
+    """Guards against a key that is no longer documented, or not yet documented."""
+    current = document.PATH.read_text(encoding="utf-8") == document.document()
+    assert current, "docs/settings.md differs from the code: run make docs"
 
 
 @pytest.mark.parametrize("model", [Settings, ContainerSettings, AgentSettings])
@@ -29,3 +32,12 @@ def test_a_setting_without_a_description_is_an_error(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(document.container, "Settings", Undescribed)
     with pytest.raises(TypeError, match="KOKORO_THREADS"):
         document.document()
+
+
+def test_every_pattern_has_an_example_that_matches() -> None:
+    """Guards against an error message that shows only a pattern, or an example that is an error."""
+    settings, *_ = document.document().partition("## Variables of the speech container")
+    rows = re.findall(r"text that matches `([^`]+)`(?:, such as `([^`]+)`)?", settings)
+    assert len(rows) == settings.count("text that matches") > 10
+    wrong = [row for row in rows if not re.search(row[0].replace("\\|", "|"), row[1])]
+    assert wrong == []

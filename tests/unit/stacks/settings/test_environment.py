@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from stacks.settings.environment import ENVIRONMENTS, Settings, SettingsError, load
 from stacks.settings.instances import CPU_FAMILIES, CUDA_MAJOR_BY_AMI, GPU_FAMILIES
-from stacks.settings.regions import AGENTCORE_AZ_IDS
+from stacks.settings.regions import AGENTCORE_AZ_IDS, AGENTCORE_REGIONS
 
 GPU_AMI = "al2023-ami-sagemaker-inference-gpu-4-1"
 OLD_AMI = "al2-ami-sagemaker-inference-gpu-3-1"
 DIGEST = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/kokoro@sha256:" + 64 * "0"
+DIGEST_EXAMPLE = DIGEST.replace("eu-west-1", "eu-central-1")
 
 CPU: dict[str, Any] = {
     "kind": "ephemeral",
@@ -76,18 +77,81 @@ def action(**changes: Any) -> dict[str, Any]:
 JWT = {"discovery_url": "https://login.example.com/.well-known/openid-configuration"}
 
 MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
-    ("unknown key", changed(CPU, colour="red"), ["colour: unknown key"]),
+    (
+        "unknown key",
+        changed(CPU, colour="red"),
+        ["colour: unknown key; use one of kind, account, region", "network"],
+    ),
     (
         "unknown key inside",
-        changed(CPU, speech__image={"url": DIGEST}),
-        ["speech.image.url: unknown key"],
+        changed(CPU, speech__image={"place": DIGEST}),
+        ["speech.image.place: unknown key; use one of source, uri"],
+    ),
+    (
+        "misspelt key",
+        changed(CPU, speech__instance_typ="ml.c7i.xlarge"),
+        ["speech.instance_typ: unknown key; did you mean `instance_type`?"],
+    ),
+    (
+        "misspelt key in an array of tables",
+        changed(CPU, speech__schedule=[action(timezone="UTC")]),
+        ["speech.schedule.0.timezone: unknown key; did you mean `time_zone`?"],
+    ),
+    (
+        "a key of the top in a table",
+        changed(CPU, speech__region="eu-central-1"),
+        ["speech.region: unknown key; `region` belongs above the first table"],
+    ),
+    (
+        "a key of tables at the top",
+        changed(CPU, source="docker"),
+        ["source: unknown key; `source` belongs in [speech.image] or in [agent.image]"],
+    ),
+    (
+        "a table under another name",
+        changed(CPU, instances={"minimum": 1, "maximum": 1}),
+        ["instances: unknown key; `instances` is the table [speech.instances]"],
+    ),
+    (
+        "a table and a key of one name",
+        changed(CPU, speech__network="vpc"),
+        ["speech.network: unknown key; `network` is the table [network] or belongs in [agent]"],
+    ),
+    (
+        "a text instead of a table",
+        changed(CPU, network="vpc"),
+        ["network: must be a table, [network], not 'vpc'"],
+    ),
+    (
+        "a table instead of an array of tables",
+        changed(CPU, speech__schedule=action()),
+        ["speech.schedule: must be an array of tables, [[speech.schedule]], not "],
     ),
     ("no kind", changed(CPU, kind=None), ["kind: is required"]),
     ("no speech", changed(CPU, speech=None), ["speech: is required"]),
     ("other kind", changed(CPU, kind="test"), ["kind: ", "'ephemeral'", "'stable'", "'test'"]),
-    ("account as a number", changed(CPU, account=123456789012), ["account: ", "string"]),
-    ("short account", changed(CPU, account="123"), ["account: ", r"^\d{12}$", "'123'"]),
-    ("no Region", changed(CPU, region="europe"), ["region: ", "'europe'"]),
+    (
+        "account as a number",
+        changed(CPU, account=123456789012),
+        ["account: ", "string", 'quote it: "123456789012"'],
+    ),
+    ("account as a truth value", changed(CPU, account=True), ["account: ", "string, not True"]),
+    (
+        "short account",
+        changed(CPU, account="123"),
+        ["account: '123'", r"^\d{12}$", "such as '123456789012'"],
+    ),
+    ("no Region", changed(CPU, region="europe"), ["region: 'europe'", "such as 'eu-central-1'"]),
+    (
+        "misspelt Region",
+        changed(CPU, region="eu-centrl-1"),
+        ["region: 'eu-centrl-1'", "did you mean eu-central-1?", *AGENTCORE_REGIONS],
+    ),
+    (
+        "a Region that is like no other",
+        changed(CPU, region="qq-zzzzz-1"),
+        ["region: 'qq-zzzzz-1': AWS has no such Region; AgentCore runs in", *AGENTCORE_REGIONS],
+    ),
     (
         "boundary by ARN",
         changed(CPU, permissions_boundary="arn:aws:iam::1:policy/x"),
@@ -136,7 +200,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "gpu without an AMI: the default one has CUDA 11",
         changed(GPU, speech__inference_ami=None),
-        ["speech.inference_ami: None", *CUDA_MAJOR_BY_AMI],
+        ["speech.inference_ami: is required", '"gpu"', *CUDA_MAJOR_BY_AMI],
     ),
     (
         "unknown AMI",
@@ -151,7 +215,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "no CUDA major",
         changed(GPU, speech__cuda_major=None),
-        ["speech.cuda_major: None", GPU_AMI, "13"],
+        ["speech.cuda_major: is required", '"gpu"', GPU_AMI, "13"],
     ),
     (
         "CUDA major against the image",
@@ -210,6 +274,25 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
         ["speech.schedule.0.cron: 'cron(0 19 * * * *)'", "`?`"],
     ),
     (
+        "a minute of no hour",
+        changed(CPU, speech__schedule=[action(cron="cron(99 7 ? * MON *)")]),
+        ["speech.schedule.0.cron: 'cron(99 7 ? * MON *)'", "minute '99'", "0 to 59"],
+    ),
+    (
+        "a weekday of no week",
+        changed(CPU, speech__schedule=[action(cron="cron(0 7 ? * XYZ *)")]),
+        ["speech.schedule.0.cron: 'cron(0 7 ? * XYZ *)'", "weekday 'XYZ'", "1 to 7", "SUN to SAT"],
+    ),
+    (
+        "more instances on a schedule than at most",
+        changed(
+            CPU,
+            speech__instances={"minimum": 1, "maximum": 2},
+            speech__schedule=[action(), action(name="day", maximum=3)],
+        ),
+        ["speech.schedule.1.maximum: 3", "speech.instances.maximum", "2"],
+    ),
+    (
         "unknown time zone",
         changed(CPU, speech__schedule=[action(time_zone="Berlin")]),
         ["speech.schedule.0.time_zone: 'Berlin'", "Europe/Berlin"],
@@ -265,7 +348,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
             CPU,
             speech__image={"source": "digest", "uri": DIGEST.split("@")[0] + ":latest"},
         ),
-        ["speech.image.uri: ", ":latest", "sha256"],
+        ["speech.image.uri: ", ":latest", f"such as '{DIGEST_EXAMPLE}'"],
     ),
     (
         "an image where SageMaker does not pull",
@@ -275,8 +358,27 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
         ),
         ["speech.image.uri: ", "docker.io", "dkr"],
     ),
-    ("empty model id", changed(CPU, agent__model_id=""), ["agent.model_id: "]),
+    (
+        "empty model id",
+        changed(CPU, agent__model_id=""),
+        ["agent.model_id: ''", "such as 'amazon.nova-lite-v1:0'"],
+    ),
     ("empty voice", changed(CPU, agent__voice=""), ["agent.voice: ", "1"]),
+    (
+        "misspelt voice",
+        changed(CPU, agent__voice="af_hart"),
+        ["agent.voice: unknown voice 'af_hart'", "did you mean 'af_heart'?", "docs/voices.md"],
+    ),
+    (
+        "a misspelt voice in a mix",
+        changed(CPU, speech__default_voice="af_bela(2)+af_sky"),
+        ["speech.default_voice: unknown voice 'af_bela'", "af_bella"],
+    ),
+    (
+        "a voice that is not served",
+        changed(CPU, agent__voice="jf_alpha"),
+        ["agent.voice: 'jf_alpha' speaks Japanese"],
+    ),
     (
         "a long prompt",
         changed(CPU, agent__system_prompt=2049 * "x"),
@@ -428,6 +530,29 @@ def test_another_cuda_major_goes_with_an_image_of_ones_own(tmp_path: Path) -> No
     assert loaded(tmp_path, values).speech.cuda_major == 12
 
 
+def test_an_image_of_ones_own_may_have_other_voices(tmp_path: Path) -> None:
+    """Guards against a list of voices that another image does not have."""
+    image = {"source": "digest", "uri": DIGEST}
+    values = changed(
+        CPU, speech__image=image, speech__default_voice="xx_own", agent__voice="xx_own"
+    )
+    assert loaded(tmp_path, values).agent.voice == "xx_own"
+
+
+@pytest.mark.parametrize("region", ["eu-central-2", "cn-north-1"])
+def test_a_region_outside_the_list_of_agentcore_is_accepted(tmp_path: Path, region: str) -> None:
+    """Guards against a list that is not current: AWS has the Region, and preflight asks it."""
+    assert loaded(tmp_path, changed(CPU, region=region)).region == region
+
+
+def test_an_empty_speech_table_says_what_it_needs(tmp_path: Path) -> None:
+    """Guards against an error about a value, "None", that nobody typed."""
+    with pytest.raises(SettingsError) as caught:
+        loaded(tmp_path, {"kind": "ephemeral", "speech": {}})
+    assert "None" not in str(caught.value)
+    assert "speech.inference_ami: is required with variant" in str(caught.value)
+
+
 def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     """Guards against one synth for each."""
     with pytest.raises(SettingsError) as caught:
@@ -439,7 +564,7 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["Dev", "dev_2", "2dev", "dev-", 21 * "x"])
 def test_a_name_that_does_not_fit_everywhere_is_refused(tmp_path: Path, name: str) -> None:
     """Guards against names that a stack, an endpoint or a runtime may not have."""
-    with pytest.raises(SettingsError, match=f"{name}.toml: name: "):
+    with pytest.raises(SettingsError, match=f"{name}.toml: name: '{name}'.*rename the file.*20"):
         loaded(tmp_path, CPU, name)
 
 

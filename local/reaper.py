@@ -1,8 +1,8 @@
 """Kill the processes of a supervisor that died without ending them.
 
-The supervisor runs `python -m local.guard` with a pipe as standard input. Each line is `+PID` for a
-process that was started, where PID is also its process group, or `-PID` for one that has ended. The
-kernel closes the pipe however the supervisor ends. The guard then kills all processes that are
+The supervisor runs `python -m local.reaper` with a pipe as standard input. Each line is `+PID` for
+a process that was started, where PID is also its process group, or `-PID` for one that has ended.
+The kernel closes the pipe however the supervisor ends. The reaper then kills all processes that are
 left.
 """
 

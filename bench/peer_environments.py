@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bench import ROOT
 from kokoro_model import default_model_dir
 
-ROOT = Path(__file__).parent.parent
 CACHE = default_model_dir().parent / "bench"
 
 

@@ -30,7 +30,8 @@ class ReplySource:
 
 
 SCRIPTED = ReplySource(
-    "scripted, without a language model; BEDROCK=aws or BEDROCK=http://… asks a real one",
+    "The replies are fixed texts; no language model is used. Start with BEDROCK=aws or "
+    "BEDROCK=http://… to talk to a model.",
     "local.bedrock.converse",
 )
 
@@ -55,21 +56,21 @@ async def reply_source(bedrock: str, model: str | None) -> ReplySource:
 
         account = await asyncio.to_thread(Account.from_environment)
         return ReplySource(
-            str(account),
+            f"A language model writes the replies: {account}",
             "local.bedrock.relay",
             ("--model", model) if model else (),
             _caller_environment("AWS_"),
         )
 
-    from local.bedrock.openai_server import Server
+    from local.bedrock.openai_discovery import Server
 
     server = await asyncio.to_thread(Server.find, bedrock, model)
     return ReplySource(
-        str(server),
+        f"A language model writes the replies: {server}",
         "local.bedrock.openai_compatible",
         ("--url", server.url, "--model", server.model),
         _caller_environment(),
-        _PATIENCE,
+        _PATIENCE | {"VOICE_AGENT_MODEL_SERVER": server.url},
     )
 
 

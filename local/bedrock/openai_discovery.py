@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 import httpx
 
-from local.bedrock.upstream import CONNECT_TIMEOUT_S, UpstreamError, is_loopback, reason
+from local.bedrock.http_client import CONNECT_TIMEOUT_S, UpstreamError, is_loopback, reason
 
 LIST_TIMEOUT_S = 10.0
 """How long the server may take to list its models."""
@@ -35,12 +35,12 @@ class Server:
 
         Args:
             url: The base URL.
-            model: The model's name; None takes the first that the server lists. A name that the
-                server does not list is accepted, since some servers know aliases and others
-                ignore the name.
+            model: The model's name; None takes the first that the server lists. A server that
+                answers `/models` with an error may still have the model.
 
         Raises:
-            UpstreamError: The server does not answer, answers with an error or has no model.
+            UpstreamError: The server does not answer, answers with an error, has no model, or
+                lists its models without `model`.
         """
         try:
             listed = _list_models(url)
@@ -58,22 +58,35 @@ class Server:
             ) from error
         except (KeyError, TypeError, ValueError) as error:
             raise UpstreamError(f"{url} does not list models: {_BASE_URL_ADVICE}") from error
-        if not model and not listed:
+        if not listed:
             raise UpstreamError(
                 f"the server at {url} has no model: add one first, for example with "
                 "`ollama pull llama3.2`"
+            )
+        if model and not any(_is_same(model, name) for name in listed):
+            raise UpstreamError(
+                f"the server at {url} has no model {model!r}; it lists {', '.join(listed)}; choose "
+                "one with MODEL=… (make) or --model … (python -m local)"
             )
         return cls(url, model or listed[0], listed)
 
     def __str__(self) -> str:
         """Say in one line which model answers, and which others there are."""
-        others = ", ".join(name for name in self.listed if name != self.model)
+        others = ", ".join(name for name in self.listed if not _is_same(self.model, name))
         return f"{self.model} at {self.url}" + (f" (also there: {others})" if others else "")
 
 
 def api_key() -> str:
     """Return `OPENAI_API_KEY`, or a placeholder for servers that need no key."""
     return os.environ.get("OPENAI_API_KEY") or "no-key"
+
+
+def _is_same(model: str, listed: str) -> bool:
+    """Return whether a server that lists `listed` has `model`.
+
+    Ollama adds the tag `latest` to names without one, and ignores upper and lower case.
+    """
+    return listed.casefold() in (model.casefold(), f"{model.casefold()}:latest")
 
 
 def _list_models(url: str) -> tuple[str, ...]:

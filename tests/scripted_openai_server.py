@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from local.aws_wire.serving import serve_app
-from local.bedrock.runtime import BrokenOffError, EventStream
+from local.bedrock.server_common import BrokenOffError, EventStream
 
 
 def text_deltas(text: str) -> list[dict[str, Any]]:

@@ -1,0 +1,106 @@
+"""Words the errors in the settings: which key is wrong, what is accepted and what to do."""
+
+import difflib
+from collections.abc import Iterator
+from typing import Any, get_args, get_origin
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from stacks.settings.base import Misfit, Model
+
+
+def problems(model: type[Model], error: ValidationError) -> list[str]:
+    """Return one line for each error.
+
+    Args:
+        model: The model of the whole file, which refused the values.
+        error: The error that the model raised.
+    """
+    return [_problem(model, item) for item in error.errors(include_url=False)]
+
+
+def _problem(model: type[Model], error: Any) -> str:
+    path = [str(key) for key in error["loc"]]
+    value = error["input"]
+    message = f"{error['msg']}, not {value!r}"
+    match error["type"]:
+        case "extra_forbidden":
+            message = f"unknown key; {_advice(model, path)}"
+        case "missing":
+            message = "is required"
+        case "model_type" | "dict_type":
+            message = f"must be a table, [{'.'.join(path)}], not {value!r}"
+        case "tuple_type" if (field := _field(model, path)) and _model(field.annotation):
+            message = f"must be an array of tables, [[{'.'.join(path)}]], not {value!r}"
+        case "string_type" if isinstance(value, int | float) and not isinstance(value, bool):
+            message = f'must be a string, not a number; quote it: "{value}"'
+        case "string_pattern_mismatch" | "string_too_long" if path == ["name"]:
+            message = (
+                f"{value!r} comes from the name of the file; rename the file. The name has at most "
+                "20 lower-case letters, digits and single hyphens between them, and begins with a "
+                "letter"
+            )
+        case "string_pattern_mismatch":
+            field = _field(model, path)
+            example = f", such as {field.examples[0]!r}" if field and field.examples else ""
+            message = f"{value!r} must match {error['ctx']['pattern']}{example}"
+        case "value_error":
+            reason = error["ctx"]["error"]
+            message = str(reason)
+            if isinstance(reason, Misfit):
+                path.append(reason.key)
+    return f"{'.'.join(path)}: {message}"
+
+
+def _advice(model: type[Model], path: list[str]) -> str:
+    """Return where an unknown key belongs, which key is spelled like it, or what is accepted."""
+    *parents, key = path
+    tables = dict(_tables(model))
+    _, accepted = tables[".".join(name for name in parents if not name.isdigit())]
+    headers = [header for name, (header, _) in tables.items() if name.split(".")[-1] == key]
+    places = [
+        f"in {header}" if header else "above the first table"
+        for name, (header, keys) in tables.items()
+        if key in keys and f"{name}.{key}".lstrip(".") not in tables
+    ]
+    if headers or places:
+        options = [f"is the table {' or '.join(headers)}"] if headers else []
+        options += [f"belongs {' or '.join(places)}"] if places else []
+        return f"`{key}` {' or '.join(options)}"
+    close = difflib.get_close_matches(key, accepted, 1)
+    return f"did you mean `{close[0]}`?" if close else f"use one of {', '.join(accepted)}"
+
+
+def _tables(
+    model: type[Model], name: str = "", header: str = ""
+) -> Iterator[tuple[str, tuple[str, list[str]]]]:
+    """Yield the dotted name of each table, its header and its keys; both are empty at the top."""
+    # At the top, `name` is the name of the file.
+    yield name, (header, [key for key in model.model_fields if name or key != "name"])
+    for key, field in model.model_fields.items():
+        inner = _model(field.annotation)
+        if inner is not None:
+            table = f"{name}.{key}".lstrip(".")
+            is_array = get_origin(field.annotation) is tuple
+            yield from _tables(inner, table, f"[[{table}]]" if is_array else f"[{table}]")
+
+
+def _field(model: type[Model], path: list[str]) -> FieldInfo | None:
+    """Return the field at a path, which also has the positions in arrays."""
+    field = None
+    for key in path:
+        if key.isdigit():
+            continue
+        field = model.model_fields.get(key)
+        if field is None:
+            return None
+        model = _model(field.annotation) or model
+    return field
+
+
+def _model(annotation: Any) -> type[Model] | None:
+    """Return the model in an annotation such as `tuple[Schedule, ...]` or `Budget | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return annotation
+    return next(filter(None, map(_model, get_args(annotation))), None)

@@ -1,0 +1,96 @@
+"""The Makefile refuses wrong goals, and shows that an installation goes on."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.documents import ROOT
+
+pytestmark = pytest.mark.timeout(60)
+
+
+def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("arguments", [["say", "Hello there"], ["say", "Hello", "there"]])
+def test_a_text_that_is_not_in_a_variable_is_refused_at_once(arguments: list[str]) -> None:
+    """`make say "Hello there"` spoke the default text, and failed afterwards."""
+    done = make("-n", *arguments)
+    assert done.returncode == 2
+    assert 'write TEXT="Hello there"' in done.stderr
+    assert done.stdout == ""
+
+
+def test_an_unknown_goal_is_refused_before_the_known_ones_run() -> None:
+    done = make("-n", "help", "sing")
+    assert done.returncode == 2
+    assert "there is no target sing; `make help` lists them" in done.stderr
+    assert done.stdout == ""
+    assert make("-n", "help", "lint", ".venv/bin/python").returncode == 0
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder in which an installation takes seconds, and fails if there is a file `fail`."""
+    text = (ROOT / "Makefile").read_text()
+    (tmp_path / "Makefile").write_text(text.replace("HEARTBEAT_S := 10", "HEARTBEAT_S := 1"))
+    for name in ("requirements-uv.txt", "requirements-local.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    for program in (".uv/bin/uv", ".venv/bin/python"):
+        path = tmp_path / program
+        path.parent.mkdir(parents=True)
+        path.write_text("#!/bin/sh\necho $$ > pid\ntest ! -e fail && exec sleep 2.6\n")
+        path.chmod(0o755)
+    (tmp_path / ".venv/lib/python3.12/site-packages").mkdir(parents=True)
+    return tmp_path
+
+
+def test_an_installation_without_a_terminal_is_not_silent(checkout: Path) -> None:
+    """A log showed nothing for a minute or more."""
+    command = ["make", ".venv/local.stamp"]
+    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    beats = [line for line in done.stderr.splitlines() if line.startswith("still installing")]
+    assert beats == ["still installing … 1 s", "still installing … 2 s"]
+    assert (checkout / ".venv/local.stamp").exists()
+
+
+def test_a_failed_installation_fails(checkout: Path) -> None:
+    """The status of a pipe is that of its last command."""
+    (checkout / "fail").touch()
+    command = ["make", ".venv/local.stamp"]
+    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert not (checkout / ".venv/local.stamp").exists()
+
+
+def test_ctrl_c_ends_the_heartbeat(checkout: Path) -> None:
+    with (checkout / "log").open("w") as log:
+        process = subprocess.Popen(
+            ["make", ".venv/local.stamp"],
+            cwd=checkout,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + 20
+    while "still installing" not in (checkout / "log").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(10) != 0
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    raise AssertionError("a process has survived")
