@@ -71,9 +71,9 @@ class ThoughtFilter:
         return rest
 
     def _clear(self) -> None:
-        self._withheld = ""  # text that may be the beginning of a tag
+        self._withheld: str = ""  # text that may be the beginning of a tag
         self._open: list[str] = []  # the names of the open tags
-        self._end = ""  # the end of the text for the listener
+        self._end: str = ""  # the end of the text for the listener
         self._after_tag = False  # whether a tag was removed after that text
 
     def _take(self, tag: re.Match[str]) -> None:

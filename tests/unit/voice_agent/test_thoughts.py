@@ -45,7 +45,7 @@ def filtered(fragments: list[str]) -> str:
         ("Good day. How are you?<think></think>", None),
         ("Good day<think>Hm.</think>. How are you?", None),
         ("<thinking>nothing else", ""),
-        ("a < b, <b>bold</b>, x<thinker>, <thinks>, <t", "a < b, <b>bold</b>, x<thinker>, <thinks>, <t"),
+        ("a < b, <b>bold</b>, <thinks>, <t", "a < b, <b>bold</b>, <thinks>, <t"),
         ("if x <think or y", "if x <think or y"),
     ],
 )  # fmt: skip
