@@ -34,7 +34,10 @@ class ThoughtFilter:
     """
 
     def __init__(self) -> None:
-        self._clear()
+        self._withheld = ""  # text that may be the beginning of a tag
+        self._open: list[str] = []  # the names of the open tags
+        self._end = ""  # the end of the text for the listener
+        self._after_tag = False  # whether a tag was removed after that text
 
     @property
     def is_thinking(self) -> bool:
@@ -67,14 +70,10 @@ class ThoughtFilter:
     def flush(self) -> str:
         """Return the rest of the text for the listener, at the end of a block, and start anew."""
         rest = self._for_listener(self._withheld)
-        self._clear()
+        self._withheld = self._end = ""
+        self._open.clear()
+        self._after_tag = False
         return rest
-
-    def _clear(self) -> None:
-        self._withheld: str = ""  # text that may be the beginning of a tag
-        self._open: list[str] = []  # the names of the open tags
-        self._end: str = ""  # the end of the text for the listener
-        self._after_tag = False  # whether a tag was removed after that text
 
     def _take(self, tag: re.Match[str]) -> None:
         """Open or close a thought."""
