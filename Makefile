@@ -217,8 +217,8 @@ $(UV): requirements-uv.txt
 # The images' packages are importable everywhere, without being installed. The paths are relative
 # to the folder that this file is in, so that a checkout can be moved.
 PATHS := .venv/lib/python3.12/site-packages/first-sentence.pth
-$(PATHS): | .venv/bin/python
-	@printf '%s\n' ../../../../container ../../../../agent > $@
+$(PATHS): Makefile | .venv/bin/python
+	@printf '%s\n' ../../../../container ../../../../agent ../../../../common > $@
 
 .venv/local.stamp: requirements-local.txt | $(PATHS)
 	@echo "Installing what the agent and the speech server need into .venv (200 MB to download) …" >&2

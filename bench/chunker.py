@@ -33,7 +33,7 @@ from bench import ROOT
 from bench.peer_environments import environment
 from bench.report import argument_parser, document, publish, table
 
-CASES = ROOT / "tests" / "unit" / "voice_agent" / "sentences" / "chunker_cases.json"
+CASES = ROOT / "tests" / "unit" / "sentences" / "chunker_cases.json"
 PEERS = {
     "stream2sentence": ["stream2sentence==1.1.0"],
     "sentencex": ["sentencex==1.0.32"],
@@ -56,7 +56,7 @@ def answers(name: str, jobs: list[dict[str, Any]]) -> list[Any]:
     done = subprocess.run(
         [python, "-P", "-W", "ignore", Path(__file__).with_name("chunker_peers.py"), name],
         input=json.dumps(jobs),
-        env=os.environ | {"PYTHONPATH": str(ROOT / "agent")},
+        env=os.environ | {"PYTHONPATH": str(ROOT / "common")},
         stdout=subprocess.PIPE,
         text=True,
         check=True,

@@ -56,7 +56,7 @@ def resplitting(split: Callable[[str], list[str]]) -> Chunker:
 
 def ours(language: str) -> Chunker:
     """Return this project's chunker."""
-    from voice_agent.sentences.chunker import IncrementalSentenceChunker
+    from sentences.chunker import IncrementalSentenceChunker
 
     chunker = IncrementalSentenceChunker(language)
     return Chunker(chunker.feed, lambda: [rest] if (rest := chunker.flush()) else [])

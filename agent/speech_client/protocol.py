@@ -35,6 +35,9 @@ class SpeakSettings(TypedDict, total=False):
     timestamps: bool
     """Whether the container sends `Timing` events, which give the time of each word."""
 
+    sentence: bool
+    """Whether the text is one sentence. The container splits other texts into sentences."""
+
 
 class _Event(BaseModel):
     # A newer container may send fields that this client does not know.

@@ -208,7 +208,10 @@ class AgentStart(_Event):
 
 
 class TextDelta(_Event):
-    """The model wrote `text`. The texts of all deltas, joined, are the reply."""
+    """The model wrote `text`. The texts of all deltas, joined, are the reply.
+
+    The model's thoughts are not part of it.
+    """
 
     type: Literal["text_delta"] = "text_delta"
     seq: int
@@ -302,9 +305,14 @@ class Metrics(BaseModel):
 
 
 class AgentEnd(_Event):
-    """The reply is over, whether or not it succeeded."""
+    """The reply is over, whether or not it succeeded.
+
+    `stop_reason` is Bedrock's reason why the model stopped writing, such as `end_turn`. It is None
+    if the model did not get that far. If nothing was spoken, `metrics.audio_s` is 0.
+    """
 
     type: Literal["agent_end"] = "agent_end"
+    stop_reason: str | None
     metrics: Metrics
 
 

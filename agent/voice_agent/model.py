@@ -7,7 +7,7 @@ there.
 import asyncio
 import contextlib
 import copy
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import botocore.exceptions
 import urllib3.exceptions
 from strands import Agent
 from strands.models import BedrockModel
-from strands.types.content import Messages
+from strands.types.content import ContentBlock, Messages
 from strands.types.exceptions import (
     ContextWindowOverflowException,
     EventLoopException,
@@ -25,6 +25,7 @@ from strands.types.exceptions import (
 )
 
 from voice_agent.settings import Settings
+from voice_agent.thoughts import ThoughtFilter, without_thoughts
 
 CONNECT_TIMEOUT_S = 2.0
 """With one retry, the agent reports within five seconds that Bedrock is unreachable."""
@@ -70,6 +71,13 @@ class BlockEnd:
     """
 
 
+@dataclass(frozen=True)
+class Stopped:
+    """The model stopped writing a message, for the `reason` that Bedrock reports."""
+
+    reason: str
+
+
 def create_model(settings: Settings) -> BedrockModel:
     """Return the Bedrock model that all conversations share.
 
@@ -105,11 +113,11 @@ class ChatHistory:
         self._silence_timeout_s = settings.model_silence_timeout_s
         self.messages: Messages = []
 
-    async def reply(self, prompt: str) -> AsyncGenerator[Text | BlockEnd]:
-        """Yield the reply to `prompt` while the model writes it.
+    async def reply(self, prompt: str) -> AsyncGenerator[Text | BlockEnd | Stopped]:
+        """Yield the reply to `prompt` while the model writes it, without the model's thoughts.
 
-        The prompt and the reply are added to the history once the reply is complete. Closing the
-        generator early stops the model.
+        The prompt and the reply are added to the history once the reply is complete. If the reply
+        has no text, the history is unchanged. Closing the generator early stops the model.
 
         Raises:
             BedrockError: Bedrock failed. The history is unchanged.
@@ -123,19 +131,32 @@ class ChatHistory:
             retry_strategy=None,
         )
         events = agent.stream_async(prompt)
+        thoughts = ThoughtFilter()
         try:
             while (event := await self._next(events)) is not None:
                 if "data" in event:
-                    yield Text(event["data"])
-                elif _ends_block(event.get("event", {})):
+                    if text := thoughts.feed(event["data"]):
+                        yield Text(text)
+                    if thoughts.is_thinking and thoughts.ends_sentence:
+                        yield BlockEnd()  # the last sentence need not wait for the thought's end
+                elif _ends_block(chunk := event.get("event", {})):
+                    if text := thoughts.flush():
+                        yield Text(text)
                     yield BlockEnd()
+                elif "messageStop" in chunk:
+                    yield Stopped(chunk["messageStop"]["stopReason"])
         except MaxTokensReachedException:
-            yield BlockEnd()  # the setting `max_reply_tokens` ends the reply
+            pass  # the setting `max_reply_tokens` ends the reply
         except _BEDROCK_FAILURES as error:
             raise BedrockError(_failure(error, self._server)) from error
         finally:
             await _stop(agent, events)
-        self.messages = agent.messages
+        if text := thoughts.flush():
+            yield Text(text)
+        yield BlockEnd()
+        messages = _without_thoughts(agent.messages)
+        if messages[-1]["content"]:
+            self.messages = messages
 
     async def _next(self, events: AsyncIterator[Any]) -> Any:
         """Return the next event, or None after the last one."""
@@ -181,6 +202,25 @@ async def _stop(agent: Agent, events: AsyncIterator[Any]) -> None:
     # The end of the turn has reset the cancellation. The worker thread that reads from Bedrock
     # checks for it between two events, so set it again.
     agent.cancel()
+
+
+def _without_thoughts(messages: Messages) -> Messages:
+    """Return the messages without the model's thoughts. A later reply does not need them."""
+    return [
+        {**message, "content": list(_said(message["content"]))}
+        if message["role"] == "assistant"
+        else message
+        for message in messages
+    ]
+
+
+def _said(content: list[ContentBlock]) -> Iterator[ContentBlock]:
+    for block in content:
+        if "text" in block:
+            if (text := without_thoughts(block["text"])).strip():
+                yield {"text": text}
+        elif "reasoningContent" not in block:
+            yield block
 
 
 def _ends_block(event: dict[str, Any]) -> bool:

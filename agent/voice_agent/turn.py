@@ -10,6 +10,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from sentences.chunker import IncrementalSentenceChunker
+from sentences.languages import language_of_voice
+from sentences.speakable import speakable
 from speech_client.errors import SpeechError, SpeechInputError
 from speech_client.protocol import Audio, Timing
 from speech_client.session import SpeechSession, Utterance
@@ -30,10 +33,7 @@ from voice_agent.messages import (
     Word,
     Words,
 )
-from voice_agent.model import BedrockError, BlockEnd, ChatHistory, Text
-from voice_agent.sentences.chunker import IncrementalSentenceChunker
-from voice_agent.sentences.languages import language_of_voice
-from voice_agent.sentences.speakable import speakable
+from voice_agent.model import BedrockError, BlockEnd, ChatHistory, Stopped, Text
 from voice_agent.services import Services
 from voice_agent.turn_record import TurnRecord
 
@@ -116,6 +116,7 @@ class Turn:
         self._audio_chunks = 0
         self._audio_started = False
         self._audio_ended = False
+        self._stop_reason: str | None = None
         self._state = State.ANSWERING
         self._played_s = 0.0
         self._ended = asyncio.Event()
@@ -187,7 +188,8 @@ class Turn:
         elif interrupted:
             await self._conclude_interrupted(self._played_s)
         metrics = self._record.metrics(self._clock(), self._speech.streams_opened)
-        await self._emit(AgentEnd(request_id=self._id, metrics=metrics))
+        stop_reason = self._stop_reason
+        await self._emit(AgentEnd(request_id=self._id, stop_reason=stop_reason, metrics=metrics))
 
     async def _end_audio(self) -> None:
         """Send `audio_stream_end` if `audio_stream_start` was sent."""
@@ -241,6 +243,9 @@ class Turn:
                         await self._emit(TextDelta(request_id=self._id, seq=seq, text=text))
                         seq += 1
                         complete = chunker.feed(text)
+                    case Stopped(reason):
+                        self._stop_reason = reason
+                        continue
                     case BlockEnd():
                         rest = chunker.flush()
                         complete = [rest] if rest else []
@@ -264,6 +269,7 @@ class Turn:
                 voice=self._voice,
                 speed=self._speed,
                 timestamps=self._invocation.timestamps,
+                sentence=True,
             )
             self._unheard.add(utterance)
             await self._spoken.put((seq, sentence, utterance))

@@ -144,9 +144,17 @@ class Metrics(_Model):
 
 
 class AgentEnd(_Event):
-    """The reply is over, whether or not it succeeded."""
+    """The reply is over, whether or not it succeeded.
+
+    Attributes:
+        stop_reason: Why the model stopped writing: `end_turn` at the end of the reply, and another
+            reason, such as `max_tokens`, if the reply is cut off. None if the model did not stop by
+            itself.
+        metrics: The figures of the reply. If nothing was spoken, `audio_s` is 0.
+    """
 
     type: Literal["agent_end"] = "agent_end"
+    stop_reason: str | None = None
     metrics: Metrics
 
 

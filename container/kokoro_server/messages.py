@@ -78,11 +78,13 @@ class Speak(_SpeechFields):
     """Speak `text`.
 
     Without a `request_id` the session generates one. Without a `voice` or a `granularity` the
-    default applies. With `timestamps`, the times of the words are sent.
+    default applies. With `timestamps`, the times of the words are sent. With `sentence`, the text
+    is one sentence, which the server does not split into sentences.
     """
 
     type: Literal["speak"] = "speak"
     timestamps: bool = Field(False, description="true or false")
+    sentence: bool = Field(False, description="true or false")
     format: SessionFormat = Field("pcm", description='"pcm"')
     request_timestamp: float | None = Field(None, description="a number of Unix seconds")
 

@@ -92,7 +92,7 @@ class Speech:
         """
         request = utterance.request
         spoken = False
-        for segment in segments(request.text, request.voice.language):
+        for segment in segments(request.text, request.voice.language, is_sentence=request.sentence):
             pronunciation = await asyncio.get_running_loop().run_in_executor(
                 self._g2p_thread, self._synthesizer.pronounce, segment, request.voice
             )

@@ -32,6 +32,8 @@ class SpeechRequest:
     speed: float = 1.0
     granularity: Granularity = "window"
     timestamps: bool = False
+    sentence: bool = False
+    """Whether the text is one sentence, which is not split into sentences again."""
 
     @classmethod
     def of(
@@ -60,6 +62,7 @@ class SpeechRequest:
             speed=message.speed,
             granularity=message.granularity or settings.granularity,
             timestamps=message.timestamps,
+            sentence=isinstance(message, Speak) and message.sentence,
         )
 
     @property

@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 import regex
-import sentencex
+
+from sentences.chunker import split_sentences
 
 MAX_SEGMENT_CHARS = 240
-"""The longest text that is spoken in one run, about 15 s of speech. Longer sentences are split."""
-_MIN_CLAUSE_CHARS = 60
+"""The longest text that is spoken in one run, about 15 s of speech. Longer sentences are split.
+
+A character of a script without spaces counts three times.
+"""
+_CHARS_OF_A_WIDE_CHARACTER = 3
 SENTENCE_PAUSE_S, CLAUSE_PAUSE_S, WORD_PAUSE_S = 0.3, 0.15, 0.0
 
 # Pictographs are dropped, because espeak would read out their names. The signs © ® ™ and keycap
@@ -24,9 +29,10 @@ _LINK = regex.compile(r"\[([^\[\]]{1,100})\]\(([^()]{0,100})\)")
 # Stands for a blank inside a link: a private-use character, which `_CONTROL` removes from the text.
 _BLANK_IN_LINK = "\ue000"
 _PARAGRAPH = regex.compile(r"\s*\n\s*\n\s*")
-_ENCLOSING = regex.compile(r"[\p{Quotation_Mark}()\[\]--['’]]", regex.VERSION1)
-_CLOSERS = regex.compile(r"[^\s\w]*")
-_CLAUSE_END = regex.compile(r"[,;:—–]\s")
+_CLAUSE_END = regex.compile(r"[,;:—–]\s|[，、；：]")
+_WIDE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+# espeak's codes of languages whose ISO 639-1 code is not their beginning.
+_ISO_CODES = {"cmn": "zh", "yue": "zh"}
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class Segment:
     pause_s: float
 
 
-def segments(text: str, language: str) -> Iterator[Segment]:
+def segments(text: str, language: str, *, is_sentence: bool = False) -> Iterator[Segment]:
     """Split `text` into sentences. Split long ones at clauses, or between words if necessary.
 
     Only emoji and control characters are dropped; white space becomes single blanks. A word with
@@ -47,48 +53,52 @@ def segments(text: str, language: str) -> Iterator[Segment]:
     Args:
         text: Text of any length.
         language: The language of the text, one of the values of `languages.LANGUAGES`.
+        is_sentence: Whether the text is one sentence. It is then split only if it is too long for
+            one segment.
     """
     text = _CONTROL.sub("", _PICTURES.sub(" ", text))
     text = _LINK.sub(lambda link: _BLANK_IN_LINK.join(link[0].split()), text)
-    for paragraph in _PARAGRAPH.split(text):
-        for sentence in _sentences(" ".join(paragraph.split()), language[:2]):
-            rest = sentence
-            while len(rest) > MAX_SEGMENT_CHARS:
-                cut, pause_s = _cut(rest)
-                yield Segment(_with_blanks(rest[:cut].rstrip()), pause_s)
-                rest = rest[cut:].lstrip()
-            if rest:
-                yield Segment(_with_blanks(rest), SENTENCE_PAUSE_S)
+    whole = " ".join(text.split())
+    if is_sentence and _fitting(whole) == len(whole):
+        sentences = [whole] if whole else []
+    else:
+        sentences = _sentences(text, language)
+    for sentence in sentences:
+        rest = sentence
+        while (limit := _fitting(rest)) < len(rest):
+            cut, pause_s = _cut(rest, limit)
+            yield Segment(_with_blanks(rest[:cut].rstrip()), pause_s)
+            rest = rest[cut:].lstrip()
+        if rest:
+            yield Segment(_with_blanks(rest), SENTENCE_PAUSE_S)
 
 
 def _with_blanks(segment: str) -> str:
     return segment.replace(_BLANK_IN_LINK, " ")
 
 
-def _sentences(paragraph: str, language: str) -> Iterator[str]:
-    """Split a paragraph into sentences, at white space only.
-
-    sentencex finds the boundaries. It keeps quotations whole, and a long quotation would delay the
-    first sound, so quotation marks and brackets are hidden from it. It also splits inside words
-    (`Node.JS`) and before lower case; these boundaries are ignored.
-    """
-    start = seen = 0
-    for sentence in sentencex.segment(language, _ENCLOSING.sub(" ", paragraph)):
-        seen += len(sentence)
-        end = _CLOSERS.match(paragraph, seen - len(sentence) + len(sentence.rstrip())).end()
-        follows = paragraph[end : end + 2]
-        if end > start and follows[:1] in ("", " ") and not follows[1:].islower():
-            yield paragraph[start:end].strip()
-            start = end
-    if rest := paragraph[start:].strip():
-        yield rest
-
-
-def _cut(sentence: str) -> tuple[int, float]:
-    clause_ends = [
-        end.end() for end in _CLAUSE_END.finditer(sentence, _MIN_CLAUSE_CHARS, MAX_SEGMENT_CHARS)
+def _sentences(text: str, language: str) -> list[str]:
+    code = language.partition("-")[0]
+    return [
+        " ".join(sentence.split())
+        for paragraph in _PARAGRAPH.split(text)
+        for sentence in split_sentences(paragraph, _ISO_CODES.get(code, code))
     ]
+
+
+def _fitting(text: str) -> int:
+    """Return how many characters of `text` fit into one segment."""
+    sizes = (
+        _CHARS_OF_A_WIDE_CHARACTER if _WIDE.match(character) else 1
+        for character in text[: MAX_SEGMENT_CHARS + 1]
+    )
+    return sum(size <= MAX_SEGMENT_CHARS for size in accumulate(sizes))
+
+
+def _cut(sentence: str, limit: int) -> tuple[int, float]:
+    """Return where to cut the sentence, at `limit` at the latest, and the pause there."""
+    clause_ends = [end.end() for end in _CLAUSE_END.finditer(sentence, limit // 4, limit)]
     if clause_ends:
         return clause_ends[-1], CLAUSE_PAUSE_S
-    cut = sentence.rfind(" ", 1, MAX_SEGMENT_CHARS)
-    return (cut if cut != -1 else MAX_SEGMENT_CHARS), WORD_PAUSE_S
+    cut = sentence.rfind(" ", 1, limit)
+    return (cut if cut != -1 else limit), WORD_PAUSE_S

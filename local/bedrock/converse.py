@@ -7,8 +7,8 @@ configured pace. If keys are given, requests must be signed with them.
 
 The stand-in has routes of its own. They take and return JSON, and answer an unknown key with 400:
 
-- `POST /local/script {"text": …, "error_after_tokens": …}` sets the replies from now on. `null`
-  resets a value.
+- `POST /local/script {"text": …, "error_after_tokens": …, "stop_reason": …}` sets the replies from
+  now on. `null` resets a value.
 - `POST /local/pace {"first_token_s": …, "tokens_per_s": …}` sets the pace.
 - `POST /local/hold` holds back the last text delta of every reply until `POST /local/release`.
 - `GET /local/stats` returns `{"requests": …, "streams_open": …, "model_ids": […],
@@ -77,10 +77,12 @@ class _Script(ControlBody):
         text: The reply's exact text. None chooses a reply by keyword again.
         error_after_tokens: The number of tokens after which the reply fails with a
             `modelStreamErrorException`. 0 refuses the request with a `ThrottlingException`.
+        stop_reason: The reason for the end of the reply. None is `end_turn`.
     """
 
     text: Annotated[str, Field(min_length=1)] | None = None
     error_after_tokens: Annotated[int, Field(ge=0)] | None = None
+    stop_reason: Annotated[str, Field(min_length=1)] | None = None
 
 
 class Pace(ControlBody):
@@ -155,12 +157,14 @@ class BedrockConverse:
             )
         text = self._script.text or choose_reply(self._replies, converse.prompt)
         return StreamingResponse(
-            self._stream(text, self._script.error_after_tokens),
+            self._stream(text, self._script.error_after_tokens, self._script.stop_reason),
             media_type=CONTENT_TYPE,
             headers={"x-amzn-requestid": str(uuid.uuid4())},
         )
 
-    async def _stream(self, text: str, error_after_tokens: int | None) -> AsyncIterator[bytes]:
+    async def _stream(
+        self, text: str, error_after_tokens: int | None, stop_reason: str | None
+    ) -> AsyncIterator[bytes]:
         """Yield the encoded events of one reply, each when it is due."""
         loop = asyncio.get_running_loop()
         started_s = loop.time()
@@ -185,7 +189,7 @@ class BedrockConverse:
                 yield event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": token}})
                 due_s += 1 / self._pace.tokens_per_s
             yield event("contentBlockStop", {"contentBlockIndex": 0})
-            yield event("messageStop", {"stopReason": "end_turn"})
+            yield event("messageStop", {"stopReason": stop_reason or "end_turn"})
             yield event(
                 "metadata",
                 {

@@ -1,4 +1,4 @@
-"""A container image in ECR that is built from a folder of this repository."""
+"""A container image in ECR that is built from a Dockerfile of this repository."""
 
 from pathlib import Path
 
@@ -32,7 +32,8 @@ class SourceImage(Construct):
 
     Args:
         image: The settings for the source of the image.
-        folder: The Docker build context, relative to the root of this repository.
+        folder: The folder with the Dockerfile, relative to the root of this repository. The root is
+            the build context, limited by the file `Dockerfile.dockerignore` in the folder.
         platform: The platform on which the image runs.
         build_args: The build arguments of the Dockerfile.
         retain: Whether the repository and its images outlive the stack.
@@ -58,18 +59,25 @@ class SourceImage(Construct):
         self.repository: ecr.IRepository
         self.uri: str
         own = self._repository(retain)
-        directory = str(ROOT / folder)
+        dockerfile = f"{folder}/Dockerfile"
         build_args = {"BASE_IMAGE": BASE_IMAGE} | build_args
         if image.uri is not None:
             self.repository, self.uri = _existing(self, image.uri), image.uri
         elif image.source == "docker":
             asset = ecr_assets.DockerImageAsset(
-                self, "Asset", directory=directory, platform=platform, build_args=build_args
+                self,
+                "Asset",
+                directory=str(ROOT),
+                file=dockerfile,
+                exclude=_ignored(dockerfile),
+                ignore_mode=cdk.IgnoreMode.DOCKER,
+                platform=platform,
+                build_args=build_args,
             )
             self.repository, self.uri = asset.repository, asset.image_uri
         else:
             self.repository = own
-            self.uri = self._build(own, directory, platform, build_args)
+            self.uri = self._build(own, dockerfile, platform, build_args)
 
     def _repository(self, retain: bool) -> ecr.Repository:
         return ecr.Repository(
@@ -85,16 +93,14 @@ class SourceImage(Construct):
     def _build(
         self,
         repository: ecr.Repository,
-        directory: str,
+        dockerfile: str,
         platform: ecr_assets.Platform,
         build_args: dict[str, str],
     ) -> str:
         """Let CodeBuild build the image at deploy time, and return its URI."""
-        # The builder applies .dockerignore to its upload, in which `*` would exclude the Dockerfile
-        # itself. By default, the builder expects another kind of pattern.
-        ignored = [*(Path(directory) / ".dockerignore").read_text().splitlines(), "!Dockerfile"]
+        ignored = _ignored(dockerfile)
         source_hash = cdk.FileSystem.fingerprint(
-            directory,
+            str(ROOT),
             exclude=ignored,
             ignore_mode=cdk.IgnoreMode.DOCKER,
             extra_hash=repr((sorted(build_args.items()), platform.platform)),
@@ -102,7 +108,8 @@ class SourceImage(Construct):
         build = ContainerImageBuild(
             self,
             "Build",
-            directory=directory,
+            directory=str(ROOT),
+            file=dockerfile,
             exclude=ignored,
             ignore_mode=cdk.IgnoreMode.DOCKER,
             repository=repository,
@@ -115,6 +122,15 @@ class SourceImage(Construct):
         output = cdk.CfnOutput(self, "Uri", value=f"{repository.repository_uri}:{build.image_tag}")
         output.override_logical_id(f"{self.node.id}Image{source_hash}")
         return cdk.Fn.get_stack_output(cdk.Stack.of(self).stack_name, output.logical_id)
+
+
+def _ignored(dockerfile: str) -> list[str]:
+    """Return the patterns for the files of the repository that the build does not need.
+
+    The CDK applies them to what it uploads, in which `*` would exclude the Dockerfile itself.
+    """
+    patterns = (ROOT / f"{dockerfile}.dockerignore").read_text(encoding="utf-8").splitlines()
+    return [*patterns, f"!{dockerfile}"]
 
 
 def _own_build_logs(build: ContainerImageBuild) -> None:

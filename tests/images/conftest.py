@@ -35,14 +35,14 @@ def buildah() -> Iterator[Buildah]:
 def container_image(buildah: Buildah) -> str:
     """The CPU image of `container/`, by name."""
     # The default, but Debian 12's buildah skips a stage that only a default makes the base of one.
-    buildah.build("localhost/container", ROOT / "container", VARIANT="cpu")
+    buildah.build("localhost/container", ROOT, "container/Dockerfile", VARIANT="cpu")
     return "localhost/container"
 
 
 @pytest.fixture(scope="session")
 def agent_image(buildah: Buildah) -> str:
     """The image of `agent/`, by name."""
-    buildah.build("localhost/agent", ROOT / "agent")
+    buildah.build("localhost/agent", ROOT, "agent/Dockerfile")
     return "localhost/agent"
 
 

@@ -73,8 +73,8 @@ class Buildah:
         os.link(base_tar, context / "base.tar")
         self._call("bud", "--tag", BASE_IMAGE, str(context))
 
-    def build(self, image: str, context: Path, **build_args: str) -> None:
-        """Build `context` as a user does, on `BASE_IMAGE`.
+    def build(self, image: str, root: Path, dockerfile: str, **build_args: str) -> None:
+        """Build `dockerfile` in the context `root` as a user does, on `BASE_IMAGE`.
 
         The host's trusted certificates are mounted for the build, where Python looks for a file
         and where Debian keeps it; the machine may be behind a proxy with its own.
@@ -86,7 +86,10 @@ class Buildah:
             *("--volume", f"{bundle}:/usr/lib/ssl/cert.pem:ro"),
             *("--build-arg", f"BASE_IMAGE={BASE_IMAGE}"),
             *(f"--build-arg={name}={value}" for name, value in build_args.items()),
-            *("--tag", image, str(context)),
+            *("--file", str(root / dockerfile)),
+            # Docker finds this file by its name. Debian 12's buildah does not.
+            *("--ignorefile", str(root / f"{dockerfile}.dockerignore")),
+            *("--tag", image, str(root)),
         )
 
     def config(self, image: str) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def test_it_runs_as_a_user_who_can_change_nothing(buildah: Buildah, agent_image:
     assert found["writable"] == []
     unwanted = ("torch", "nvidia", "onnx", "spacy", "pip", "setuptools", "pytest")
     assert [name for name in found["packages"] if name.startswith(unwanted)] == []
-    assert found["app"] == ["speech_client", "voice_agent"]
+    assert found["app"] == ["sentences", "speech_client", "voice_agent"]
 
 
 def test_it_starts_and_answers_ping(buildah: Buildah, agent_image: str) -> None:

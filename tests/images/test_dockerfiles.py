@@ -31,7 +31,7 @@ def arguments(context: str, keyword: str) -> list[str]:
 
 
 def ignore_patterns(context: str) -> list[str]:
-    lines = (ROOT / context / ".dockerignore").read_text().splitlines()
+    lines = (ROOT / context / "Dockerfile.dockerignore").read_text().splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
@@ -42,9 +42,9 @@ def locked(lock: str) -> dict[str, str]:
 
 
 def copied_from_context(context: str) -> set[str]:
-    """What COPY takes from the context, by its first path component."""
+    """What COPY takes from the context, as paths from the repository's root."""
     return {
-        source.split("/")[0]
+        source
         for argument in arguments(context, "COPY")
         if not argument.startswith("--from=")
         for source in argument.split()[:-1]

@@ -27,13 +27,11 @@ def properties(template: Template, kind: str) -> list[dict[str, Any]]:
 
 
 def uploaded(synthesis: Synthesis) -> dict[str, Path]:
-    """The build contexts that are uploaded, by the package that is in them."""
-    found: dict[str, Path] = {}
-    for dockerfile in synthesis.folder.glob("asset.*/Dockerfile"):
-        names = {path.name for path in dockerfile.parent.iterdir()}
-        (package,) = names & {"kokoro_server", "voice_agent"}
-        found[package] = dockerfile.parent
-    return found
+    """The build contexts that are uploaded, by the folder of their Dockerfile."""
+    return {
+        dockerfile.parent.name: dockerfile.parents[1]
+        for dockerfile in synthesis.folder.glob("asset.*/*/Dockerfile")
+    }
 
 
 def test_repositories_are_scanned_immutable_and_bounded(
@@ -75,11 +73,14 @@ def test_each_image_is_built_for_the_machine_it_runs_on(
     }
     assert len(commands) == 2
     assert all("--provenance=false" in command for command in commands.values())
+    assert all(command.endswith(" .") for command in commands.values())
     (agent,) = [command for command in commands.values() if "--platform linux/arm64" in command]
     (kokoro,) = [command for command in commands.values() if "--platform linux/amd64" in command]
     assert f"--build-arg VARIANT={speech.variant}" in kokoro
     assert f"--build-arg MODEL_SOURCE={speech.model_source}" in kokoro
     assert "VARIANT" not in agent
+    assert "--file agent/Dockerfile" in agent
+    assert "--file container/Dockerfile" in kokoro
     # On their own architecture: emulated, a build takes longer than CodeBuild waits.
     projects = [
         found["Environment"]["Type"] for found in properties(images, "AWS::CodeBuild::Project")
@@ -105,13 +106,24 @@ def test_tags_are_new_with_each_build(template: Templates, environment: str) -> 
 
 def test_the_context_is_what_the_dockerfile_copies(assembly: Assembly, environment: str) -> None:
     """Guards against a build without its Dockerfile, and a hash that changes with a .pyc file."""
-    for folder, package in (("container", "kokoro_server"), ("agent", "voice_agent")):
-        directory = uploaded(assembly(environment))[package]
-        names = {path.name for path in directory.iterdir()}
-        assert names == {"Dockerfile"} | copied_from_context(folder)
+    contexts = uploaded(assembly(environment))
+    assert contexts.keys() == {"container", "agent"}
+    for folder, directory in contexts.items():
+        expected = copied_from_context(folder) | {f"{folder}/Dockerfile"}
+        found = {
+            path.relative_to(directory).as_posix()
+            for path in directory.rglob("*")
+            if path.is_file()
+        }
+        assert {path for path in expected if not (directory / path).exists()} == set()
+        assert {
+            path for path in found if not any(f"{path}/".startswith(f"{e}/") for e in expected)
+        } == set()
         assert list(directory.rglob("__pycache__")) == []
         assert list(directory.rglob("*.in")) == []
-        assert (directory / "Dockerfile").read_text() == (ROOT / folder / "Dockerfile").read_text()
+        assert (directory / folder / "Dockerfile").read_text() == (
+            ROOT / folder / "Dockerfile"
+        ).read_text()
 
 
 def test_builds_log_where_the_environment_cleans_up(template: Templates, environment: str) -> None:
@@ -199,6 +211,7 @@ def test_docker_builds_for_arm_with_the_same_base(assembly: Assembly) -> None:
     assets = json.loads((assembly("images").folder / "images-Images.assets.json").read_text())
     (image,) = assets["dockerImages"].values()
     assert image["source"]["platform"] == "linux/arm64"
+    assert image["source"]["dockerFile"] == "agent/Dockerfile"
     assert "latest" not in json.dumps(image)
 
 

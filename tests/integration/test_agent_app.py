@@ -637,6 +637,51 @@ async def test_a_sentence_without_words_is_not_sent(agent) -> None:
         assert all(any(c.isalnum() for c in str(message["text"])) for message in spoken)
 
 
+async def test_each_sentence_is_sent_as_a_sentence(agent) -> None:
+    """Without it, the speech server splits again what the chunker kept together."""
+    async with AgentConnection(agent.url) as socket:
+        await turn(socket)
+    spoken = [message for message in agent.container.received if "text" in message]
+    assert [message["sentence"] for message in spoken] == [True] * 3
+
+
+async def test_thoughts_reach_nobody(agent) -> None:
+    """Nova and other models write them as text: they were read aloud, tags included."""
+    thought = "<thinking>The caller sounds angry. I will stall.</thinking>\n\n"
+    await agent.bedrock("script", {"text": thought + REPLY})
+    async with AgentConnection(agent.url) as socket:
+        events = await turn(socket)
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == REPLY
+    sentences = [event.text for event in events if isinstance(event, Sentence)]
+    assert " ".join(sentences) == REPLY
+    assert "stall" not in str(agent.container.received)
+    assert events[-1].stop_reason == "end_turn"
+
+
+async def test_a_reply_that_is_cut_off_says_so(agent) -> None:
+    """A reply that ended at the token limit in mid-sentence looked like any other."""
+    script = {"text": "All is quiet. Then the", "stop_reason": "max_tokens"}
+    await agent.bedrock("script", script)
+    async with AgentConnection(agent.url) as socket:
+        events = await turn(socket)
+    assert [event.text for event in events if isinstance(event, Sentence)] == [
+        "All is quiet.",
+        "Then the",
+    ]
+    assert "error" not in kinds(events)
+    assert events[-1].stop_reason == "max_tokens"
+
+
+async def test_a_silent_reply_can_be_told_from_a_spoken_one(agent) -> None:
+    """A client that waits for audio after such a reply waits for ever."""
+    await agent.bedrock("script", {"text": "😊🎉"})
+    async with AgentConnection(agent.url) as socket:
+        events = await turn(socket)
+    assert set(kinds(events)) == {"agent_start", "text_delta", "agent_end"}
+    assert events[-1].metrics.audio_s == 0
+    assert events[-1].stop_reason == "end_turn"
+
+
 async def test_sentences_end_as_they_do_in_the_voices_language(agent) -> None:
     """By English rules a Japanese reply is one sentence, spoken only when it is all written."""
     await agent.bedrock("script", {"text": "港の朝は早い。船が出て行く。"})

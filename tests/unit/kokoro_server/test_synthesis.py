@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -80,6 +81,18 @@ async def test_audio_words_and_pauses_add_up(speech: Speech) -> None:
     assert begun.tally.chunks == len(chunks) == 6  # of each sentence: sound, its tail, the pause
     times = [(word.start_s, word.end_s) for chunk in chunks for word in chunk.words]
     assert times == [(0.1, 0.9), (1.35, 2.15)]
+
+
+@pytest.mark.parametrize(("is_sentence", "pauses"), [(False, 2), (True, 1)])
+async def test_a_sentence_has_no_pause_inside(
+    speech: Speech, is_sentence: bool, pauses: int
+) -> None:
+    """Guards against a server that splits again what the client sent as one sentence."""
+    begun = utterance("See page five. Or six.")
+    begun.request = replace(begun.request, sentence=is_sentence)
+    chunks = await spoken(speech, begun)
+    assert begun.tally.audio_s == pauses * 1.5  # of each sentence: a second, and the pause
+    assert len([chunk for chunk in chunks if chunk.words]) == pauses
 
 
 async def test_the_request_reaches_the_synthesizer() -> None:

@@ -9,6 +9,7 @@ from kokoro_voice.text import (
     MAX_SEGMENT_CHARS,
     SENTENCE_PAUSE_S,
     WORD_PAUSE_S,
+    Segment,
     segments,
 )
 
@@ -33,7 +34,7 @@ def texts(text: str) -> list[str]:
             "Use ASP.NET or Node.JS. See Example.Com.",
             ["Use ASP.NET or Node.JS.", "See Example.Com."],
         ),
-        ("Is it me? yes. Hello.How are you", ["Is it me? yes.", "Hello.How are you"]),
+        ("Is it me? yes. Hello.How are you", ["Is it me?", "yes.", "Hello.", "How are you"]),
         (
             "He said “Wait! Stop! Come.” Then left.",
             ["He said “Wait!", "Stop!", "Come.”", "Then left."],
@@ -42,12 +43,57 @@ def texts(text: str) -> list[str]:
             "The party is on Dec. 25. Take bus No. 5.",
             ["The party is on Dec. 25.", "Take bus No. 5."],
         ),
+        ("The party is on Dec. 25 at noon.", ["The party is on Dec. 25 at noon."]),
+        ("He works at Acme Inc. I know.", ["He works at Acme Inc.", "I know."]),
+        ("- milk\n- eggs\n- a loaf", ["- milk", "- eggs", "- a loaf"]),
         ("Hi [Dr. No. Yes](/nˈO. jˈɛs, nˈO/). Oh.", ["Hi [Dr. No. Yes](/nˈO. jˈɛs, nˈO/).", "Oh."]),
     ],
 )
 def test_sentences_end_where_a_reader_would_pause(text: str, expected: list[str]) -> None:
     """Guards against splits after a title or in a number, and against none after "etc."."""
     assert texts(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("La cita es con el Sr. García. Venga.", "es", ["La cita es con el Sr. García.", "Venga."]),
+        ("Fale com a Sra. Silva. Obrigado.", "pt-br", ["Fale com a Sra. Silva.", "Obrigado."]),
+        ("वह आया। वह गया।", "hi", ["वह आया।", "वह गया।"]),
+        (
+            "我来了。你好！他说：“好。”然后走了。",
+            "cmn",
+            ["我来了。", "你好！", "他说：“好。”", "然后走了。"],
+        ),
+        ("はい。そうです。", "ja", ["はい。", "そうです。"]),
+    ],
+)
+def test_every_language_has_its_own_rules(text: str, language: str, expected: list[str]) -> None:
+    """Guards against English rules for a language whose code espeak writes differently."""
+    assert [segment.text for segment in segments(text, language)] == expected
+
+
+def test_a_sentence_is_not_split_into_sentences() -> None:
+    """Guards against pauses inside what the client knows to be one sentence."""
+    text = "See Fig. 5. It is\n\nhere.  Hello. 😊"
+    assert list(segments(text, "en-us", is_sentence=True)) == [
+        Segment("See Fig. 5. It is here. Hello.", SENTENCE_PAUSE_S)
+    ]
+    assert list(segments("😊", "en-us", is_sentence=True)) == []
+
+
+def test_a_sentence_that_is_too_long_is_split_where_a_reader_would_pause() -> None:
+    """Guards against a segment that the model cannot speak at once, and cuts between words."""
+    sentence = "The boats came back to the harbor after a long day. "
+    split = list(segments(sentence * 6, "en-us", is_sentence=True))
+    assert split == [Segment(sentence.strip(), SENTENCE_PAUSE_S)] * 6
+
+
+def test_chinese_counts_three_times() -> None:
+    """Guards against a minute of speech in one segment: a Chinese character is a syllable."""
+    split = list(segments("他今天早上在海边看到了很多小船，" * 20, "cmn"))
+    assert all(len(segment.text) <= MAX_SEGMENT_CHARS / 3 for segment in split)
+    assert all(segment.text.endswith("，") for segment in split)
 
 
 def test_emoji_and_control_characters_are_dropped_and_signs_stay() -> None:

@@ -44,6 +44,7 @@ def test_messages_are_built_byte_for_byte(case) -> None:
                 speed=wanted.get("speed"),
                 granularity=wanted.get("granularity"),
                 timestamps=wanted.get("timestamps", False),
+                sentence=wanted.get("sentence", False),
             )
         case "cancel":
             built = protocol.cancel(wanted["request_id"])

@@ -7,10 +7,10 @@ closers, white space and at most the next word. The words that they know are in 
 import re
 import unicodedata
 
-from voice_agent.sentences import languages
-from voice_agent.sentences.languages import Abbreviation, Language
-from voice_agent.sentences.markup import line_break, span
-from voice_agent.sentences.terminators import (
+from sentences import languages
+from sentences.languages import Abbreviation, Language
+from sentences.markup import line_break, span
+from sentences.terminators import (
     BRACKETS,
     CONTINUING,
     DASHES,

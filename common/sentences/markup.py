@@ -1,11 +1,11 @@
 """Rules for markup: line breaks, code fences, code spans, links and tags.
 
-`line_break` and `span` have the same result as `voice_agent.sentences.rules.SentenceRules.judge`.
+`line_break` and `span` have the same result as `sentences.rules.SentenceRules.judge`.
 """
 
 import re
 
-from voice_agent.sentences.terminators import (
+from sentences.terminators import (
     CONTINUING,
     DASHES,
     LINE_BREAKS,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voice_agent.sentences.speakable import speakable
+from sentences.speakable import speakable
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voice_agent.sentences.chunker import IncrementalSentenceChunker
-from voice_agent.sentences.markup import SPAN_CHARS
-from voice_agent.sentences.terminators import LOOKAHEAD_CHARS
+from sentences.chunker import IncrementalSentenceChunker, split_sentences
+from sentences.markup import SPAN_CHARS
+from sentences.terminators import LOOKAHEAD_CHARS
 
 CASES: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "chunker_cases.json").read_text(encoding="utf-8")
@@ -60,6 +60,23 @@ def without_space(text: str) -> str:
 def test_sentences(case: dict[str, Any], fragment: Any) -> None:
     """Each case guards against the error that its category names, in every fragmentation."""
     assert chunks(fragment(case["text"]), language=case["language"]) == case["sentences"]
+
+
+@pytest.mark.parametrize(
+    "case", CASES, ids=[f"{n}-{c['category']}-{c['language']}" for n, c in enumerate(CASES)]
+)
+def test_a_complete_text_is_split_alike(case: dict[str, Any]) -> None:
+    """Guards against a speech server that pauses where the agent did not end a sentence."""
+    split = split_sentences(case["text"], case["language"])
+    assert split[: len(case["sentences"]) - 1] == case["sentences"][:-1]
+    assert without_space("".join(split)) == without_space("".join(case["sentences"]))
+
+
+def test_nothing_is_undecided_at_the_end_of_a_complete_text() -> None:
+    """Guards against a last sentence that is joined to the one before it."""
+    text = "I found it.Go"
+    assert chunks([text]) == [text]
+    assert split_sentences(text) == ["I found it.", "Go"]
 
 
 def test_the_cases_cover_every_language_kokoro_speaks() -> None:

@@ -1,4 +1,4 @@
-"""Splits streamed text into sentences, as early as is safe.
+"""Splits streamed text into sentences, as early as is safe, and complete text by the same rules.
 
 The scanner has no I/O, clock or thread. Its output depends on its input only.
 """
@@ -7,10 +7,10 @@ import re
 import unicodedata
 from typing import Literal
 
-from voice_agent.sentences.languages import ENGLISH, language_rules
-from voice_agent.sentences.markup import fence_at
-from voice_agent.sentences.rules import SentenceRules
-from voice_agent.sentences.terminators import NO_SPACE_LETTER, Verdict
+from sentences.languages import ENGLISH, language_rules
+from sentences.markup import fence_at
+from sentences.rules import SentenceRules
+from sentences.terminators import LOOKAHEAD_CHARS, NO_SPACE_LETTER, Verdict
 
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*")
 _SPACE = re.compile(r"\s*")
@@ -213,6 +213,26 @@ class IncrementalSentenceChunker:
                 return end
             clause = self._search_clause_break(text, clause.end())
         return None
+
+
+def split_sentences(text: str, language: str = ENGLISH) -> list[str]:
+    """Split a complete text into sentences, by the rules of `IncrementalSentenceChunker`.
+
+    Args:
+        text: Text of any length.
+        language: ISO 639-1 code, or a tag that begins with one.
+
+    Returns:
+        The sentences, without white space at their edges. Their length has no limit.
+
+    Raises:
+        ValueError: `language` is not such a code.
+    """
+    chunker = IncrementalSentenceChunker(language, max_chars=len(text) + _LEAST_MAX_CHARS)
+    # The blank lines after the text decide everything that depends on what follows.
+    sentences = chunker.feed(text + "\n" * LOOKAHEAD_CHARS)
+    rest = chunker.flush()
+    return [*sentences, rest] if rest else sentences
 
 
 def _after_space(text: str, start: int) -> int:
