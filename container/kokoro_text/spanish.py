@@ -1,7 +1,259 @@
 """How Spanish is read aloud."""
 
+import regex
+
+from kokoro_text import european
+from kokoro_text.european_language import Language
 from kokoro_text.reading import Rewriter
+
+_FEMININE = regex.compile(
+    r".*(?:[cs]i(?:ó|o)n(?:es)?|[dt]ad(?:es)?|tud(?:es)?|umbres?|(?<!dí|em|[os]tem|am|map|planet|idiom)as?)"
+)
+_FEMININE_WORDS = frozenset(
+    "vez veces noche noches tarde tardes clase clases calle calles parte partes llave llaves mujer "
+    "mujeres flor flores mano manos foto fotos moto motos ley leyes red redes luz luces voz voces "
+    "fuente fuentes serie series base bases frase frases clave claves sede sedes nube nubes nave "
+    "naves torre torres señal señales sal piel pieles imagen imágenes orden órdenes radio radios "
+    "madre madres pág págs hora horas leche carne habitación pared paredes cruz cruces raíz raíces sartén suerte "
+    "suite suites gente app apps web webs pyme pymes tesis crisis dosis".split()
+)
+_MASCULINE_WORDS = frozenset(
+    "día días mapa mapas problema problemas tema temas sistema sistemas programa programas "
+    "idioma idiomas planeta planetas poema poemas clima climas diagrama diagramas gas gases más "
+    "gramos kilogramas".split()
+)
+_UNITS = " primero segundo tercero cuarto quinto sexto séptimo octavo noveno".split(" ")
+_TENS = (
+    " décimo vigésimo trigésimo cuadragésimo quincuagésimo sexagésimo septuagésimo octogésimo "
+    "nonagésimo"
+).split(" ")
+_HUNDREDS = (
+    " centésimo ducentésimo tricentésimo cuadringentésimo quingentésimo sexcentésimo "
+    "septingentésimo octingentésimo noningentésimo"
+).split(" ")
+_TEENS = {11: "undécimo", 12: "duodécimo", **{10 + n: f"decimo{_UNITS[n]}" for n in range(3, 10)}}
+
+
+def _tidy(words: str) -> str:
+    words = regex.sub(r"veintiuno(?= (?:mil|bill|trill))", "veintiún", words)
+    return regex.sub(r"\buno(?= (?:mil|bill|trill))", "un", words)
+
+
+def _gender(noun: str) -> str:
+    if noun in _FEMININE_WORDS:
+        return "f"
+    return "f" if noun not in _MASCULINE_WORDS and _FEMININE.fullmatch(noun) else "m"
+
+
+def _agree(words: str, gender: str) -> str:
+    if gender == "m":
+        words = regex.sub(r"veintiuno$", "veintiún", words)
+        return regex.sub(r"\buno$", "un", words)
+    millions, _, rest = words.rpartition("ones ")
+    rest = regex.sub(r"(?<=cient|quinient)os", "as", rest)
+    rest = regex.sub(r"uno$", "una", rest)
+    return f"{millions}ones {rest}" if millions else rest
+
+
+def _ordinal(number: int, gender: str, noun: str) -> str:
+    if not 0 < number < 1000:
+        return "milésimo" if number == 1000 else european.cardinal(LANGUAGE, number)
+    hundreds, below = divmod(number, 100)
+    words = [_HUNDREDS[hundreds]]
+    words += [_TEENS[below]] if below in _TEENS else [_TENS[below // 10], _UNITS[below % 10]]
+    said = " ".join(filter(None, words))
+    if gender == "f":
+        return regex.sub(r"o\b", "a", said)
+    if gender == "er" or (noun and gender == "m"):
+        return regex.sub(r"(?<=primer|tercer)o$", "", said)
+    return said
+
+
+def _clock(hour: str, minute: str, number: int) -> str:
+    if number == 0:
+        return hour
+    return f"{hour} y {minute}" if number < 10 else f"{hour} {minute}"
+
+
+LANGUAGE = Language(
+    locale="es",
+    comma="coma",
+    point="punto",
+    minus="menos",
+    percent="por ciento",
+    per_mille="por mil",
+    per="por",
+    range="a",
+    over="sobre",
+    and_a="y",
+    number_sign="número",
+    tidy=_tidy,
+    agree=_agree,
+    gender=_gender,
+    not_nouns=frozenset(
+        "de del y e o u a al en con por para que el la los las se es son hasta desde sobre ni no "
+        "como si pero más menos antes después entre tras sin ya fue era está están hay vs mas "
+        "además apenas".split()
+    ),
+    labels=frozenset(
+        "página pág capítulo cap artículo art número núm sala puerta calle habitación línea nivel "
+        "tema lección año años versión tomo volumen vol canal andén vía piso día "
+        "aula unidad apartado mesa bus vuelo talla carretera ruta grupo opción paso "
+        "fase planta avenida código".split()
+    ),
+    before_years=frozenset("en de desde hasta del".split()),
+    partitive=r"de cada|de las|de los|de ellas|de ellos",
+    ordinal=_ordinal,
+    ordinal_marks={
+        "m": r"\.?(?:[º°]|os?)(?= \p{Ll})|\.?º|ro|do|to|vo|mo",
+        "f": r"\.?(?:ª|as?)|ra|da|ta|va|ma",
+        "er": r"\.?(?:er|ᵉʳ)",
+    },
+    half={"m": "medio", "f": "media"},
+    fractions={3: ("tercio", "tercios"), 4: ("cuarto", "cuartos")},
+    plural=lambda words: f"{words}s",
+    of=lambda noun: f"de {noun}",
+    scales={
+        "M": ("millón", "millones"),
+        "mill": ("millón", "millones"),
+        "millones": ("millones", "millones"),
+        "millón": ("millón", "millones"),
+        "MM": ("millón", "millones"),
+        "mdd": ("millón de dólares", "millones de dólares"),
+        "mil": ("mil", "mil"),
+        "k": ("mil", "mil"),
+        "K": ("mil", "mil"),
+        "billones": ("billones", "billones"),
+    },
+    bare_currencies={"MXN": ("peso mexicano", "pesos mexicanos")},
+    cents={
+        "": ("centavo", "centavos"),
+        "EUR": ("céntimo", "céntimos"),
+        "GBP": ("penique", "peniques"),
+        "PEN": ("céntimo", "céntimos"),
+    },
+    amount=lambda whole, minor, noun: f"{whole} con {minor} {noun}",
+    unit_names={
+        "mass-kilogram": ("kilo", "kilos"),
+        "temperature-celsius": ("grado", "grados"),
+        "angle-degree": ("grado", "grados"),
+        "digital-kilobyte": ("kilobyte", "kilobytes"),
+    },
+    clock=_clock,
+    hours="horas",
+    time_context=r"(?:a|de|desde|hasta|sobre) las? ",
+    day_parts=("de la mañana", "de la tarde", "de la noche"),
+    date_joins=(" de ", " de "),
+    first=None,
+    date_context="el|del|al|día|desde|hasta|fecha|para|lunes|martes|miércoles|jueves|viernes",
+    months={"set": 9, "sep": 9, "setiembre": 9},
+    phone=r"[6-9]\d\d \d{3} \d{3}",
+    address_signs={
+        "@": "arroba",
+        "#": "almohadilla",
+        ".": "punto",
+        "-": "guion",
+        "_": "guion bajo",
+        "/": "barra",
+        "+": "más",
+        ":": "dos puntos",
+        "?": "interrogación",
+        "=": "igual",
+        "&": "y",
+        "%": "por ciento",
+    },
+    letters={"Y": "i griega", "W": "uve doble"},
+    spelled=frozenset("IA UE ID IP TV".split()),
+    syllables=(
+        r"(?:(?:[bcfgp][rl]|[dt]r|ch|ll|qu|[b-df-hj-np-tv-zñ])?[aeiouáéíóú]{1,2}"
+        r"(?:[lmnrsdzxtcpb](?![aeiouáéíóú]))?){1,6}"
+    ),
+    regnal=frozenset(
+        "Felipe Alfonso Carlos Isabel Fernando Juan Pablo Luis Enrique Jorge Jaime Pedro Sancho "
+        "Benedicto Pío León Gregorio Clemente Inocencio Francisco Guillermo Catalina Napoleón "
+        "Ramsés Nicolás Alejandro Federico Urbano".split()
+    ),
+    regnal_cardinal=10,
+    centuries="siglos?",
+    roman_words="siglos?|capítulo|tomo|volumen|acto|parte|fase|tipo|grado|nivel|título|anexo",
+    signs={
+        "×": "por",
+        "x=": "por",
+        "*=": "por",
+        "-=": "menos",
+        ":=": "entre",
+        "/=": "entre",
+        "+=": "más",
+        "×=": "por",
+        "÷=": "entre",
+        "÷": "entre",
+        "=": "es igual a",
+        "<": "menor que",
+        ">": "mayor que",
+        "≤": "menor o igual que",
+        "≥": "mayor o igual que",
+        "±": "más menos",
+        "≈": "aproximadamente",
+        "&": "y",
+        "+": "más",
+        "√": "raíz de",
+        "→": "",
+        "²": "al cuadrado",
+        "³": "al cubo",
+    },
+    abbreviations={
+        r"EE\. ?UU\.?|EEUU(?!\p{L})": "Estados Unidos",
+        r"Sra\.": "señora",
+        r"Sras\.": "señoras",
+        r"Srta\.": "señorita",
+        r"Sr\.": "señor",
+        r"Sres\.": "señores",
+        r"Dra\.": "doctora",
+        r"Dr\.": "doctor",
+        r"Dres\.": "doctores",
+        r"D\.(?= \p{Lu}\p{Ll})": "don",
+        r"D\.ª": "doña",
+        r"Prof\.": "profesor",
+        r"Profa\.": "profesora",
+        r"Ing\.": "ingeniero",
+        r"Lic\.": "licenciado",
+        r"Arq\.": "arquitecto",
+        r"Ud\.|Vd\.": "usted",
+        r"Uds\.|Vds\.": "ustedes",
+        r"[Aa]vda?\.|Av\.": "avenida",
+        r"C/(?= ?\p{Lu})": "calle ",
+        r"Pza\.|Plza\.|Pl\.(?= \p{L})": "plaza",
+        r"[Nn]\.? ?[º°]\.?(?= ?\d)|[Nn]úm\.|[Nn]ro\.|No\.(?= \d)": "número",
+        r"[Nn]\.ᵒˢ|[Nn]úms\.": "números",
+        r"dcha\.?(?!\p{L})": "derecha",
+        r"izda?\.|izqda?\.": "izquierda",
+        r"[Pp]ágs\.|pp\.(?= \d)": "páginas",
+        r"[Pp]ág\.|p\.(?= \d)": "página",
+        r"[Cc]ap\.(?= \d)": "capítulo",
+        r"[Aa]rt\.(?= \d)": "artículo",
+        r"[Vv]ol\.(?= \d)": "volumen",
+        r"[Tt]el\.|[Tt]fno\.|[Tt]lf\.": "teléfono",
+        r"etc\.": "etcétera",
+        r"p\. ?ej\.": "por ejemplo",
+        r"a\. ?C\.": "antes de Cristo",
+        r"d\. ?C\.": "después de Cristo",
+        r"aprox\.": "aproximadamente",
+        r"máx\.": "máximo",
+        r"mín\.": "mínimo",
+        r"dpto\.|depto\.": "departamento",
+        r"[Ss]ta\.(?= \p{Lu})": "santa",
+        r"[Ss]to\.(?= \p{Lu})": "santo",
+        r"S\. ?A\.(?!\p{L})": "ese a",
+        r"S\. ?L\.(?!\p{L})": "ese ele",
+        r"vs\.?(?!\p{L})": "versus",
+        r"y/o(?!\p{L})": "y o",
+        r"[Cc]ía\.": "compañía",
+        r"[Gg]ral\.": "general",
+        r"c/u(?!\p{L})": "cada uno",
+    },
+)
 
 
 def rules(rewriter: Rewriter, language: str) -> None:
     """Apply the rules to the text of `rewriter`."""
+    european.apply(rewriter, LANGUAGE)

@@ -1,0 +1,326 @@
+"""Money, measurements, percentages and fractions."""
+
+from collections.abc import Iterable
+from functools import cache
+
+import regex
+from babel.numbers import get_currency_name
+from babel.units import format_unit
+
+from kokoro_text.european_language import Language
+from kokoro_text.european_numbers import (
+    NUMBER,
+    NUMBER_START,
+    Number,
+    cardinal,
+    counted,
+    decimal,
+    integer,
+    noun_after,
+    parse,
+)
+from kokoro_text.reading import Rewriter
+
+_CODES = (
+    "EUR USD GBP JPY BRL MXN ARS CLP COP PEN UYU CHF CAD AUD CNY INR RUB SEK NOK DKK PLN CZK MAD"
+).split()
+_SIGNS = {
+    "R$": "BRL",
+    "US$": "USD",
+    "U$S": "USD",
+    "MX$": "MXN",
+    "$": "USD",
+    "€": "EUR",
+    "£": "GBP",
+    "¥": "JPY",
+    "₹": "INR",
+    "₽": "RUB",
+}
+_UNITS = {
+    "km/h": "speed-kilometer-per-hour",
+    "mph": "speed-mile-per-hour",
+    "m/s": "speed-meter-per-second",
+    "mg/dl": "concentr-milligram-ofglucose-per-deciliter",
+    "mg/dL": "concentr-milligram-ofglucose-per-deciliter",
+    "mmHg": "pressure-millimeter-ofhg",
+    "km²": "area-square-kilometer",
+    "km2": "area-square-kilometer",
+    "m²": "area-square-meter",
+    "m2": "area-square-meter",
+    "cm²": "area-square-centimeter",
+    "cm2": "area-square-centimeter",
+    "m³": "volume-cubic-meter",
+    "m3": "volume-cubic-meter",
+    "cm³": "volume-cubic-centimeter",
+    "ha": "area-hectare",
+    "km": "length-kilometer",
+    "cm": "length-centimeter",
+    "mm": "length-millimeter",
+    "m": "length-meter",
+    "kg": "mass-kilogram",
+    "Kg": "mass-kilogram",
+    "mg": "mass-milligram",
+    "µg": "mass-microgram",
+    "μg": "mass-microgram",
+    "g": "mass-gram",
+    "t": "mass-tonne",
+    "lb": "mass-pound",
+    "oz": "mass-ounce",
+    "ml": "volume-milliliter",
+    "mL": "volume-milliliter",
+    "cl": "volume-centiliter",
+    "dl": "volume-deciliter",
+    "l": "volume-liter",
+    "L": "volume-liter",
+    "°C": "temperature-celsius",
+    "ºC": "temperature-celsius",
+    "°F": "temperature-fahrenheit",
+    "ºF": "temperature-fahrenheit",
+    "kWh": "energy-kilowatt-hour",
+    "kcal": "energy-kilocalorie",
+    "kJ": "energy-kilojoule",
+    "kW": "power-kilowatt",
+    "MW": "power-megawatt",
+    "W": "power-watt",
+    "V": "electric-volt",
+    "mAh": "electric-milliampere",
+    "Hz": "frequency-hertz",
+    "kHz": "frequency-kilohertz",
+    "MHz": "frequency-megahertz",
+    "GHz": "frequency-gigahertz",
+    "hPa": "pressure-hectopascal",
+    "kB": "digital-kilobyte",
+    "KB": "digital-kilobyte",
+    "MB": "digital-megabyte",
+    "GB": "digital-gigabyte",
+    "TB": "digital-terabyte",
+    "px": "graphics-pixel",
+    "h": "duration-hour",
+    "hs": "duration-hour",
+    "hrs": "duration-hour",
+    "min": "duration-minute",
+    "seg": "duration-second",
+    "s": "duration-second",
+    "ms": "duration-millisecond",
+}
+
+
+def money(rewriter: Rewriter, language: Language) -> None:
+    """Read amounts of money, with the sign before or after the number."""
+    sign = "|".join(map(regex.escape, sorted(_SIGNS, key=len, reverse=True)))
+    code = "|".join(_CODES)
+    scale = rf"(?: ?(?<scale>{_alternatives(language.scales)})(?![\p{{L}}\d])\.?)?"
+    per = rf"(?: ?/ ?(?<per>{_alternatives(_unit_names(language))}|\p{{Ll}}{{2,12}})(?![\p{{L}}\d]))?"
+
+    def say(match: "regex.Match[str]") -> str:
+        currency = match["sign"]
+        if match.groupdict().get("code"):
+            nouns = _currency(language, match["code"], bare=False)
+            currency = match["code"]
+        else:
+            currency = _SIGNS.get(match["sign"], match["sign"])
+            nouns = _currency(language, currency, bare=match["sign"] in _SIGNS)
+        number = parse(match["number"], comma_groups="$" in match["sign"])
+        said = _amount(language, number, match["scale"], nouns, currency)
+        return said + _per(language, match["per"])
+
+    def pattern(text: str) -> "regex.Pattern[str]":
+        return _compiled(text + per)
+
+    rewriter.rule(
+        pattern(
+            rf"(?<!\p{{L}})(?<sign>{sign}|{code}) ?{NUMBER_START}(?<number>{NUMBER}){scale}"
+            rf"(?: (?<code>{code})(?!\p{{L}}))?"
+        ),
+        say,
+    )
+    rewriter.rule(
+        pattern(
+            rf"{NUMBER_START}(?<number>{NUMBER}){scale}"
+            rf" ?(?:{regex.escape(language.of('x')[:-1])})?(?<sign>{sign}|(?:{code})(?!\p{{L}}))"
+        ),
+        say,
+    )
+
+
+def _amount(
+    language: Language, number: Number, scale: str | None, nouns: tuple[str, str], currency: str
+) -> str:
+    if scale:
+        words = counted(language, number, language.scales[scale])
+        thousand = language.scales[scale][0] in ("mil", "mille", "mila")
+        return f"{words} {nouns[1] if thousand else language.of(nouns[1])}"
+    if len(number.fraction) > 2:
+        return counted(language, number, nouns)
+    whole = counted(language, Number(number.whole), nouns)
+    minor = int(number.fraction.ljust(2, "0"))
+    if minor == 0:
+        return whole
+    cents = language.cents.get(currency, language.cents[""])
+    if not number.whole.strip("0"):
+        return counted(language, Number(str(minor)), cents)
+    noun = cents[minor != 1]
+    return language.amount(whole, integer(language, str(minor), language.gender(noun)), noun)
+
+
+@cache
+def _currency(language: Language, code: str, bare: bool) -> tuple[str, str]:
+    """Return singular and plural of a currency. If `bare`, without the country."""
+    if bare and code in language.bare_currencies:
+        return language.bare_currencies[code]
+    one, other = (
+        get_currency_name(code, count, language.locale).lower().split() for count in (1, 2)
+    )
+    return (one[0], other[0]) if bare else (" ".join(one), " ".join(other))
+
+
+def units(rewriter: Rewriter, language: Language) -> None:
+    """Read numbers with the symbol of a unit, and the sign between dimensions before one."""
+    symbols = _alternatives(_unit_names(language))
+    end = r"(?![\p{L}\d²³'’])"
+
+    def measure(match: "regex.Match[str]") -> str:
+        number = parse(match["number"])
+        nouns = _unit(language, match["unit"])
+        return counted(language, number, nouns) + _per(language, match["per"])
+
+    rewriter.rule(
+        _compiled(
+            rf"{NUMBER_START}(?<number>{NUMBER}) ?(?<unit>{symbols}){end}"
+            rf"(?: ?/ ?(?<per>{symbols}|\p{{Ll}}{{2,12}}){end})?"
+        ),
+        measure,
+    )
+    times = language.signs["×"]
+    rewriter.rule(
+        _compiled(
+            rf"(?<=\d) ?(?<said>[x×]) ?"
+            rf"(?=[\d.,]{{1,9}}(?: ?[x×] ?[\d.,]{{1,9}})? ?(?:{symbols}){end})"
+        ),
+        lambda match: f" {times} ",
+    )
+
+
+def percentages(rewriter: Rewriter, language: Language) -> None:
+    """Read numbers with a per cent or per mille sign."""
+
+    def say(match: "regex.Match[str]") -> str:
+        words = decimal(language, parse(match["number"]))
+        return f"{words} {language.percent if match['sign'] == '%' else language.per_mille}"
+
+    rewriter.rule(_compiled(rf"{NUMBER_START}(?<number>{NUMBER}) ?(?<sign>[%‰])"), say)
+
+
+_VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅛": (1, 8)}
+
+
+def fractions(rewriter: Rewriter, language: Language) -> None:
+    """Read fractions such as 3/4, and scores such as 15/20."""
+    symbols = _alternatives(_unit_names(language))
+
+    def say(match: "regex.Match[str]") -> str | None:
+        if match["vulgar"]:
+            above, below = _VULGAR[match["vulgar"]]
+        else:
+            above, below = int(match["above"]), int(match["below"])
+        whole, unit = match["whole"], match["unit"]
+        nouns = _unit(language, unit) if unit else None
+        noun = nouns[0] if nouns else noun_after(language, match)
+        if match[0].endswith("24/7"):
+            return f"{cardinal(language, 24)} {cardinal(language, 7)}"
+        if not 0 < above < below <= 10 or (below > 4 and not noun and above > 1 and not whole):
+            if unit:
+                return None
+            said = f"{cardinal(language, above)} {language.over} {cardinal(language, below)}"
+            return f"{cardinal(language, int(whole))} {said}" if whole else said
+        gender = language.gender(noun) if noun else "m"
+        if below == 2:
+            said = language.half[gender]
+        else:
+            said = _parts(language, above, below)
+        if whole:
+            said = f"{integer(language, whole, gender)} {language.and_a} {said}"
+            return f"{said} {nouns[1]}" if nouns else said
+        if nouns:
+            return f"{said} {nouns[0] if below == 2 else language.of(nouns[0])}"
+        return said
+
+    rewriter.rule(
+        _compiled(
+            rf"(?<![\d/.,])(?:(?<whole>\d{{1,3}}) ?(?=\d{{1,2}}/|[½⅓⅔¼¾⅛])(?<=[ \d]))?"
+            rf"(?:(?<above>(?<!\d)\d{{1,2}})/(?<below>\d{{1,2}})|(?<vulgar>[½⅓⅔¼¾⅛]))(?![\d/])"
+            rf"(?: ?(?<unit>{symbols})(?![\p{{L}}\d²³']))?"
+        ),
+        say,
+    )
+
+
+def _parts(language: Language, above: int, below: int) -> str:
+    one, more = language.fractions.get(below) or (
+        language.ordinal(below, "m", ""),
+        language.plural(language.ordinal(below, "m", "")),
+    )
+    return f"{integer(language, str(above), 'm')} {one if above == 1 else more}"
+
+
+def scales(rewriter: Rewriter, language: Language) -> None:
+    """Read numbers with the abbreviation of a large number, as in `3 mln`."""
+
+    def say(match: "regex.Match[str]") -> str:
+        return counted(language, parse(match["number"]), language.scales[match["scale"]])
+
+    names = [name for name in language.scales if len(name) > 1]
+    rewriter.rule(
+        _compiled(
+            rf"{NUMBER_START}(?<number>{NUMBER}) ?(?<scale>{_alternatives(names)})(?!\p{{L}})\.?"
+        ),
+        say,
+    )
+
+
+def _per(language: Language, unit: str | None) -> str:
+    if not unit:
+        return ""
+    noun = _unit(language, unit)[0] if unit in _unit_names(language) else unit
+    return f" {language.per} {noun}"
+
+
+@cache
+def _unit_names(language: Language) -> dict[str, str]:
+    return _UNITS | dict(language.units)
+
+
+def _unit(language: Language, symbol: str) -> tuple[str, str]:
+    """Return singular and plural of the unit with `symbol`."""
+    return _named_unit(language, _unit_names(language)[symbol])
+
+
+@cache
+def _named_unit(language: Language, name: str) -> tuple[str, str]:
+    """Return singular and plural of a unit, which is named as in CLDR."""
+    if name in language.unit_names:
+        return language.unit_names[name]
+    one, other = (
+        format_unit(count, name, "long", locale=language.locale).replace("\u2019", "'")
+        for count in (1, 2)
+    )
+    return one.lstrip("1 \xa0\u202f"), other.lstrip("2 \xa0\u202f")
+
+
+def degrees(language: Language, number: Number) -> str:
+    """Return the words for a number of degrees, without a scale."""
+    return counted(language, number, _named_unit(language, "angle-degree"))
+
+
+def unit_noun(language: Language, symbol: str) -> str:
+    """Return the plural of a unit, or `symbol` if it is none."""
+    return _unit(language, symbol)[1] if symbol in _unit_names(language) else symbol
+
+
+def _alternatives(words: Iterable[str]) -> str:
+    return "|".join(map(regex.escape, sorted(words, key=len, reverse=True)))
+
+
+@cache
+def _compiled(pattern: str) -> "regex.Pattern[str]":
+    return regex.compile(pattern)
