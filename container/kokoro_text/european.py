@@ -36,16 +36,17 @@ from kokoro_text.european_quantities import (
 from kokoro_text.european_times import dates, times
 from kokoro_text.reading import Rewriter
 
-_MINUS = regex.compile(r"(?<![^\s(“\"'])(?<said>-)(?=(?:[A-Z]{0,2}[$€£] ?)?\d)")
+_MINUS = regex.compile(r"(?<![^\s(“\"'])(?<said>[-–])(?=(?:[A-Z]{0,2}[$€£] ?)?\d)")
 _RANGE = regex.compile(r"(?<=[\d%€hCº°]) ?(?<said>[-–]) ?(?=[$€£]?\d)")
-_EQUATION = regex.compile(
-    r"(?<!\d)\d[\d.,]{0,20}(?: [-+×*:÷/x] \d[\d.,]{0,20}){1,6} = [-\d?x]"
-)
+_EQUATION = regex.compile(r"(?<!\d)\d[\d.,]{0,20}(?: [-+×*:÷/x] \d[\d.,]{0,20}){1,6} = [-\d?x]")
 _OPERATOR = regex.compile(r" (?<sign>[-:/x*]) ")
 _SIGN = regex.compile(r"(?<=[\p{L}\d)%²]|^|\s)(?<sign>[×=<>≤≥÷±≈&+√→²³])")
 _DEGREES = regex.compile(rf"{NUMBER_START}(?<number>{NUMBER}) ?[°º](?![\p{{L}}\d])")
 _CARDINAL = regex.compile(rf"{NUMBER_START}{NUMBER}")
-_APOSTROPHE_YEAR = regex.compile(r"(?<![^\s(])'(?=\d\d(?!\d))")
+_OVER = regex.compile(r"(?<=[\dhj])/(?=\d)")
+_BY = regex.compile(r"(?<=\d|[cm]m|\d m) ?(?<said>[x×*]) ?(?=\d)")
+_TIMES = regex.compile(r"(?<=\d)[xX](?![\p{L}\d])")
+_APOSTROPHE_YEAR = regex.compile(r"(?<![^\s(])'(?=\d{2,3}(?!\d))")
 _SILENT = regex.compile(
     r"(?:[*•|`^~_]|[\p{Extended_Pictographic}--[\d#*©®™]]|\p{Emoji_Modifier}|[:;]-?[)(D](?!\w)|[©®™])+",
     regex.VERSION1,
@@ -112,12 +113,17 @@ def _numbers(rewriter: Rewriter, language: Language) -> None:
     def say(match: "regex.Match[str]") -> str:
         number = parse(match[0])
         noun = unit_noun(language, noun_after(language, match))
-        gender = _counted_gender(language, match, number, noun)
+        noun = _counted(language, match, number, noun)
         start = _range_start(language, match, int(number.whole[:20]))
-        return start + decimal(language, number, gender)
+        return start + decimal(language, number, noun)
 
     rewriter.rule(_RANGE, between)
-    rewriter.rule(_compiled(rf"{NUMBER_START}1(?= (?:{language.partitive}))"), lambda m: _one(language, m))
+    rewriter.rule(_OVER, lambda match: f" {language.over} ")
+    rewriter.rule(_BY, lambda match: f" {language.signs['×']} ")
+    rewriter.rule(_TIMES, lambda match: f" {language.signs['x']} ")
+    rewriter.rule(
+        _compiled(rf"{NUMBER_START}1(?= (?:{language.partitive}))"), lambda m: _one(language, m)
+    )
     rewriter.rule(_APOSTROPHE_YEAR, lambda match: "")
     rewriter.rule(_NUMBER_SIGN, lambda match: f"{language.number_sign} ")
     rewriter.rule(_CARDINAL, say)
@@ -130,20 +136,18 @@ def _one(language: Language, match: "regex.Match[str]") -> str | None:
     )
     if after is None:
         return None
-    return language.agree(cardinal(language, 1), language.gender(after[1]))
+    return language.agree(cardinal(language, 1), after[1])
 
 
-def _counted_gender(
-    language: Language, match: "regex.Match[str]", number: Number, noun: str
-) -> str:
-    """Return the gender of what the number counts; empty if it counts nothing."""
+def _counted(language: Language, match: "regex.Match[str]", number: Number, noun: str) -> str:
+    """Return `noun`, or nothing if the number does not count it."""
     label = word_before(match)
     is_year = len(number.whole) == 4 and not number.grouped and label in language.before_years
     if not noun or is_year or label.rstrip(".") in language.labels:
         return ""
     if number.whole != "1" and noun[-1] not in language.plural_ends:
         return ""
-    return language.gender(noun)
+    return noun
 
 
 def _range_start(language: Language, match: "regex.Match[str]", low: int) -> str:

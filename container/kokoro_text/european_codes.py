@@ -6,6 +6,7 @@ import regex
 
 from kokoro_text.european_language import Language
 from kokoro_text.european_numbers import cardinal, digits, integer, noun_after
+from kokoro_text.european_times import months
 from kokoro_text.reading import Rewriter
 
 _NAME = r"[\p{L}\d][\p{L}\d_+-]{0,62}"
@@ -13,21 +14,26 @@ _HOST = rf"{_NAME}(?:\.{_NAME}){{1,6}}"
 _EMAIL = regex.compile(rf"(?<![\p{{L}}\d])(?:{_NAME}\.){{0,4}}{_NAME}@{_HOST}")
 _WEB = regex.compile(rf"(?:https?://|www\.)[^\s“”\"<>()]{{1,300}}[\p{{L}}\d/]")
 _ENDINGS = (
-    "com net org edu gov info app dev io ai eu es mx ar cl fr be ch ca it br pt tv me "
-    "pdf docx? xlsx? pptx? csv txt jpe?g png gif zip mp[34] py js ts html json xml md exe"
+    "com|net|org|edu|gov|info|app|dev|io|ai|eu|es|mx|ar|cl|fr|be|ch|ca|it|br|pt|tv|me"
+    "|pdf|docx?|xlsx?|pptx?|csv|txt|jpe?g|png|gif|zip|mp[34]|py|js|ts|html|json|xml|md|exe"
 )
 _DOMAIN = regex.compile(
     rf"(?<![\p{{L}}\d@.])(?:[\p{{L}}\d_][\p{{L}}\d_-]{{0,62}}\.){{1,4}}"
-    rf"(?:{'|'.join(_ENDINGS.split())})(?:\.(?:br|ar|mx|uk|pe|co))?(?:/[\p{{L}}\d/_.-]{{0,199}}[\p{{L}}\d])?"
-    r"(?![\p{L}\d@])"
+    rf"(?:{_ENDINGS})(?:\.(?:br|ar|mx|uk|pe|co))?"
+    r"(?:/[\p{L}\d/_.-]{0,199}[\p{L}\d])?(?![\p{L}\d@])"
 )
 _VOWEL = regex.compile(r"[aeiouyà-ü]", regex.IGNORECASE)
+_RUN = regex.compile(r"\d+|[A-Z]+")
 _TOKEN = regex.compile(r"\p{L}+|\d+|.")
 _DIGIT_GROUPS = regex.compile(
     r"(?<![\p{L}\d.,/+-])\+?(?:\(\d{1,4}\)|\d{1,5})(?:[ .-]{1,2}(?:\(\d{1,4}\)|\d{1,5})){1,7}(?![\p{L}\d/%€]|[.,-]\d)"
 )
 _INTERNATIONAL = regex.compile(r"(?<![\p{L}\d])(?:\+|00)\d{6,15}(?!\d)")
 _GROUPED = regex.compile(r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?: \d{3})+")
+_IP_ADDRESS = regex.compile(r"(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})")
+_IBAN = regex.compile(
+    r"(?<![\p{L}\d])[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){2,8}(?: ?[A-Z\d]{1,4})?(?![\p{L}\d])"
+)
 _YEARS = regex.compile(r"[12]\d{3} ?- ?[12]\d{3}")
 _LONG = regex.compile(r"(?<![\p{L}\d.,])\d{8,40}(?![\d]|[.,]\d)")
 _VERSION = regex.compile(r"(?<![\d.,])(?<v>[vV](?= ?\d) ?)?\d{1,5}(?:\.\d{1,5}){2,5}(?![\d,])")
@@ -76,23 +82,29 @@ def phones_and_codes(rewriter: Rewriter, language: Language) -> None:
 
     def groups(match: "regex.Match[str]") -> str | None:
         text = match[0]
+        if _IP_ADDRESS.fullmatch(text):
+            return None
         count = sum(map(str.isdecimal, text))
         plain_number = _GROUPED.fullmatch(text) or _YEARS.fullmatch(text)
         if count < 7 or (plain_number and not _phone(language).fullmatch(text)):
             return None
         return _in_groups(language, text)
 
+    rewriter.rule(_IBAN, lambda match: _in_groups(language, match[0]))
     if language.codes:
         rewriter.rule(_compiled(language.codes), lambda match: _in_groups(language, match[0]))
     rewriter.rule(_DIGIT_GROUPS, groups)
     rewriter.rule(_INTERNATIONAL, lambda match: _in_groups(language, match[0]))
-    rewriter.rule(_LONG, lambda match: digits(language, match[0]))
+    rewriter.rule(_LONG, lambda match: _in_groups(language, match[0]))
 
 
 def _in_groups(language: Language, text: str) -> str:
     plus = f"{language.signs['+']} " if text.startswith("+") else ""
-    parts = list(regex.finditer(r"\d+", text))
-    if language.phone_pairs and all(len(part[0]) <= 2 for part in parts):
+    national = _compiled(language.phone_parts or "(?!)").fullmatch(text)
+    if national is not None:
+        text = f"{plus and '+'}{' '.join(filter(None, national.groups()))}"
+    parts = list(_RUN.finditer(text))
+    if language.phone_pairs and all(part[0].isdecimal() and len(part[0]) <= 2 for part in parts):
         return plus + ", ".join(_pair(language, part[0]) for part in parts)
     return plus + ", ".join(_group(language, part[0], text[: part.start()]) for part in parts)
 
@@ -105,6 +117,8 @@ def _pair(language: Language, text: str) -> str:
 
 def _group(language: Language, text: str, before: str) -> str:
     """Return the words for a group of digits. Codes of areas and countries are one number."""
+    if text.isalpha():
+        return letters(language, text)
     is_area = len(text) == 2 and before[-1:] in ("(", "+")
     return integer(language, text) if is_area else digits(language, text)
 
@@ -171,13 +185,15 @@ def roman(rewriter: Rewriter, language: Language) -> None:
 
     def after_word(match: "regex.Match[str]") -> str:
         number = _roman_value(match["said"])
-        if regex.fullmatch(language.centuries, match["name"]):
+        if regex.fullmatch(language.centuries, match["name"].lower()):
             return _king(language, number, match["name"])
         return cardinal(language, number)
 
     def before_noun(match: "regex.Match[str]") -> str | None:
         if match["noun"].lower() in language.not_nouns:
             return None
+        if match["noun"].lower() in months(language):
+            return cardinal(language, _roman_value(match["said"]))
         gender = language.gender(match["noun"].lower())
         return language.ordinal(_roman_value(match["said"]), gender, match["noun"])
 
@@ -208,18 +224,24 @@ def _roman_value(text: str) -> int:
 
 
 def ordinals(rewriter: Rewriter, language: Language) -> None:
-    """Read ordinal numbers in digits or Roman numbers, such as `3.º` and `XIXe`."""
-    for gender, mark in language.ordinal_marks.items():
+    """Read ordinal numbers with letters after them, such as `3.º` and `XIXe`."""
+    for number, marks in (
+        (r"\d{1,4}", language.ordinal_marks),
+        (r"(?=[IVX])X{0,2}(?:IX|IV|V?I{0,3})", language.roman_ordinal_marks),
+    ):
+        for gender, mark in marks.items():
 
-        def say(match: "regex.Match[str]", gender: str = gender) -> str:
-            number = match["number"]
-            value = int(number) if number.isdecimal() else _roman_value(number)
-            return language.ordinal(value, gender, noun_after(language, match))
+            def say(match: "regex.Match[str]", gender: str = gender) -> str:
+                number = match["number"]
+                value = int(number) if number.isdecimal() else _roman_value(number)
+                return language.ordinal(value, gender, noun_after(language, match))
 
-        rewriter.rule(
-            _compiled(rf"(?<![\p{{L}}\d.,])(?<number>\d{{1,4}}|{_ROMAN})(?:{mark})(?![\p{{L}}\d])"),
-            say,
-        )
+            rewriter.rule(
+                _compiled(
+                    rf"(?<![\p{{L}}\d.,])(?<number>{number})(?:{mark})(?![\p{{L}}\d]|-\p{{L}}+-)"
+                ),
+                say,
+            )
 
 
 @cache

@@ -4,6 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 
+def names(text: str) -> frozenset[str]:
+    """Return the words of `text`."""
+    return frozenset(text.split())
+
+
 def _same(words: str) -> str:
     return words
 
@@ -19,14 +24,15 @@ class Language:
         minus: The word for a minus sign.
         percent: The words for `%`.
         per_mille: The words for `‰`.
-        per: The word between two units, as in euros per kilogram.
+        per: Returns a noun with the words before it, as in euros per kilogram.
         range: The word between the ends of a range.
         range_start: The word before the first end of a range; empty if there is none.
         over: The word between a numerator and a denominator that are not read as a fraction.
-        and_a: The word between a whole number and a fraction, as in one and a half.
+        and_a: The word between a whole number and a fraction, as in one and a third.
+        and_half: The words after a noun for another half of it, for each gender.
         number_sign: The word for `#` before a number.
         tidy: Corrects the words of a cardinal number.
-        agree: Returns the words of a number in the form for a noun of gender `m` or `f`.
+        agree: Returns the words of a cardinal number in the form before a noun.
         gender: Returns the gender of a noun, `m` or `f`, by its ending.
         not_nouns: Words after a number that are not what it counts, such as prepositions.
         labels: Words before a number that names something instead of counting, such as page.
@@ -35,6 +41,7 @@ class Language:
         partitive: A pattern of what follows the one in one out of three.
         ordinal: Returns the words of an ordinal number for a gender and the noun, if any.
         ordinal_marks: Patterns of the letters after an ordinal number, for each gender.
+        roman_ordinal_marks: Patterns of the letters after a Roman ordinal number.
         half: The word for 1/2 for each gender.
         fractions: Singular and plural of 1/3 and 1/4; others are ordinal numbers.
         plural: Returns the plural of an ordinal number that is a denominator.
@@ -56,6 +63,7 @@ class Language:
         months: Abbreviations of months that CLDR does not have, with the month's number.
         phone_pairs: Whether telephone numbers are read in pairs.
         phone: A pattern of national telephone numbers that look like other numbers.
+        phone_parts: A pattern of telephone numbers without blanks. Its groups are said apart.
         codes: A pattern of codes that are read digit by digit.
         address_signs: The words for the signs in e-mail and web addresses.
         letters: Letters whose name espeak-ng does not say when they stand alone.
@@ -75,11 +83,12 @@ class Language:
     minus: str
     percent: str
     per_mille: str
-    per: str
+    per: Callable[[str], str]
     range: str
     range_start: str = ""
     over: str
     and_a: str
+    and_half: Mapping[str, str]
     number_sign: str
     tidy: Callable[[str], str] = _same
     agree: Callable[[str, str], str]
@@ -91,6 +100,7 @@ class Language:
     partitive: str
     ordinal: Callable[[int, str, str], str]
     ordinal_marks: Mapping[str, str]
+    roman_ordinal_marks: Mapping[str, str] = field(default_factory=dict)
     half: Mapping[str, str]
     fractions: Mapping[int, tuple[str, str]]
     plural: Callable[[str], str]
@@ -111,6 +121,7 @@ class Language:
     months: Mapping[str, int] = field(default_factory=dict)
     phone_pairs: bool = False
     phone: str = ""
+    phone_parts: str = ""
     codes: str = ""
     address_signs: Mapping[str, str]
     letters: Mapping[str, str] = field(default_factory=dict)

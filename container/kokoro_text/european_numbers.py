@@ -23,7 +23,8 @@ _LONGEST = 15
 """Integers with more digits are read digit by digit."""
 
 _NEXT_WORD = regex.compile(
-    r"(?: ?(?:[-–/]|\p{Ll}{1,2}(?= )) ?\d{1,3}(?: \d{3}|\.\d{3})?(?![\d.,]))? ?(\p{Ll}[\p{Ll}²³]*)"
+    r"(?: ?(?:[-–/]|\p{Ll}{1,2}(?= )) ?\d{1,3}(?:[ .]\d{3})?(?![\d.,]))?"
+    r"(?<mil> ?mil(?= \p{Ll}))? ?(?<noun>\p{Ll}[\p{Ll}²³]*)"
 )
 
 
@@ -85,21 +86,21 @@ def digits(language: Language, text: str) -> str:
     return " ".join(cardinal(language, int(char)) for char in text if char.isdecimal())
 
 
-def integer(language: Language, text: str, gender: str = "") -> str:
-    """Return the words for the digits of an integer, in the form for a noun of `gender`.
+def integer(language: Language, text: str, noun: str = "") -> str:
+    """Return the words for the digits of an integer, in the form before `noun`, if any.
 
     Integers that begin with 0, and very long ones, are read digit by digit.
     """
     if len(text) > _LONGEST or (len(text) > 1 and text[0] == "0"):
         return digits(language, text)
     words = cardinal(language, int(text))
-    return language.agree(words, gender) if gender else words
+    return language.agree(words, noun) if noun else words
 
 
-def decimal(language: Language, number: Number, gender: str = "") -> str:
-    """Return the words for `number`, in the form for a noun of `gender`."""
+def decimal(language: Language, number: Number, noun: str = "") -> str:
+    """Return the words for `number`, in the form before `noun`, if any."""
     if not number.fraction:
-        return integer(language, number.whole, gender)
+        return integer(language, number.whole, noun)
     mark = language.comma if number.mark == "," else language.point
     return f"{integer(language, number.whole)} {mark} {_decimals(language, number.fraction)}"
 
@@ -128,7 +129,7 @@ def counted(language: Language, number: Number, nouns: tuple[str, str]) -> str:
         nouns: Singular and plural of the noun.
     """
     noun = nouns[is_plural(language, number)]
-    words = decimal(language, number, language.gender(noun.split()[0]))
+    words = decimal(language, number, noun.split()[0])
     if not number.fraction and number.whole.endswith("000000") and number.whole[0] != "0":
         noun = language.of(noun)
     return f"{words} {noun}"
@@ -137,13 +138,16 @@ def counted(language: Language, number: Number, nouns: tuple[str, str]) -> str:
 def noun_after(language: Language, match: "regex.Match[str]") -> str:
     """Return the noun that the number of `match` may count, or an empty string.
 
-    In a range, as in `2-3 horas`, it is the noun after the range.
+    In a range, as in `2-3 horas`, it is the noun after the range, and in `2 mil horas` that after
+    the thousand.
     """
     after = _NEXT_WORD.match(match.string, match.end(), match.end() + 80)
-    if after is None or after[1] in language.not_nouns:
+    if after is None:
         return ""
-    word: str = after[1]
-    return word
+    if after["noun"] in language.not_nouns:
+        return "mil" if after["mil"] else ""
+    noun: str = after["noun"]
+    return noun
 
 
 def word_before(match: "regex.Match[str]") -> str:

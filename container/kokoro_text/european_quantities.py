@@ -22,8 +22,8 @@ from kokoro_text.european_numbers import (
 from kokoro_text.reading import Rewriter
 
 _CODES = (
-    "EUR USD GBP JPY BRL MXN ARS CLP COP PEN UYU CHF CAD AUD CNY INR RUB SEK NOK DKK PLN CZK MAD"
-).split()
+    "EUR|USD|GBP|JPY|BRL|MXN|ARS|CLP|COP|PEN|UYU|CHF|CAD|AUD|CNY|INR|RUB|SEK|NOK|DKK|PLN|CZK|MAD"
+)
 _SIGNS = {
     "R$": "BRL",
     "US$": "USD",
@@ -36,6 +36,7 @@ _SIGNS = {
     "₹": "INR",
     "₽": "RUB",
 }
+_NAMED = regex.compile(r" (?:pesos|d[oó]lares|euros?|reais|soles|dollars|dollari)(?!\p{L})")
 _UNITS = {
     "km/h": "speed-kilometer-per-hour",
     "mph": "speed-mile-per-hour",
@@ -108,9 +109,10 @@ _UNITS = {
 def money(rewriter: Rewriter, language: Language) -> None:
     """Read amounts of money, with the sign before or after the number."""
     sign = "|".join(map(regex.escape, sorted(_SIGNS, key=len, reverse=True)))
-    code = "|".join(_CODES)
     scale = rf"(?: ?(?<scale>{_alternatives(language.scales)})(?![\p{{L}}\d])\.?)?"
-    per = rf"(?: ?/ ?(?<per>{_alternatives(_unit_names(language))}|\p{{Ll}}{{2,12}})(?![\p{{L}}\d]))?"
+    per = (
+        rf"(?: ?/ ?(?<per>{_alternatives(_unit_names(language))}|\p{{Ll}}{{2,12}})(?![\p{{L}}\d]))?"
+    )
 
     def say(match: "regex.Match[str]") -> str:
         currency = match["sign"]
@@ -121,6 +123,8 @@ def money(rewriter: Rewriter, language: Language) -> None:
             currency = _SIGNS.get(match["sign"], match["sign"])
             nouns = _currency(language, currency, bare=match["sign"] in _SIGNS)
         number = parse(match["number"], comma_groups="$" in match["sign"])
+        if _NAMED.match(match.string, match.end()):
+            return decimal(language, number)
         said = _amount(language, number, match["scale"], nouns, currency)
         return said + _per(language, match["per"])
 
@@ -129,15 +133,15 @@ def money(rewriter: Rewriter, language: Language) -> None:
 
     rewriter.rule(
         pattern(
-            rf"(?<!\p{{L}})(?<sign>{sign}|{code}) ?{NUMBER_START}(?<number>{NUMBER}){scale}"
-            rf"(?: (?<code>{code})(?!\p{{L}}))?"
+            rf"(?<!\p{{L}})(?<sign>{sign}|{_CODES}) ?{NUMBER_START}(?<number>{NUMBER}){scale}"
+            rf"(?: (?<code>{_CODES})(?!\p{{L}}))?"
         ),
         say,
     )
     rewriter.rule(
         pattern(
             rf"{NUMBER_START}(?<number>{NUMBER}){scale}"
-            rf" ?(?:{regex.escape(language.of('x')[:-1])})?(?<sign>{sign}|(?:{code})(?!\p{{L}}))"
+            rf" ?(?:{regex.escape(language.of('x')[:-1])})?(?<sign>{sign}|(?:{_CODES})(?!\p{{L}}))"
         ),
         say,
     )
@@ -160,7 +164,7 @@ def _amount(
     if not number.whole.strip("0"):
         return counted(language, Number(str(minor)), cents)
     noun = cents[minor != 1]
-    return language.amount(whole, integer(language, str(minor), language.gender(noun)), noun)
+    return language.amount(whole, integer(language, str(minor), noun), noun)
 
 
 @cache
@@ -225,7 +229,7 @@ def fractions(rewriter: Rewriter, language: Language) -> None:
             above, below = int(match["above"]), int(match["below"])
         whole, unit = match["whole"], match["unit"]
         nouns = _unit(language, unit) if unit else None
-        noun = nouns[0] if nouns else noun_after(language, match)
+        noun = nouns[0] if nouns else match["noun"] or noun_after(language, match)
         if match[0].endswith("24/7"):
             return f"{cardinal(language, 24)} {cardinal(language, 7)}"
         if not 0 < above < below <= 10 or (below > 4 and not noun and above > 1 and not whole):
@@ -234,13 +238,13 @@ def fractions(rewriter: Rewriter, language: Language) -> None:
             said = f"{cardinal(language, above)} {language.over} {cardinal(language, below)}"
             return f"{cardinal(language, int(whole))} {said}" if whole else said
         gender = language.gender(noun) if noun else "m"
-        if below == 2:
-            said = language.half[gender]
-        else:
-            said = _parts(language, above, below)
+        said = language.half[gender] if below == 2 else _parts(language, above, below)
+        if whole and below == 2 and noun:
+            nouns = nouns or (noun, noun)
+            return f"{counted(language, Number(whole), nouns)} {language.and_half[gender]}"
         if whole:
-            said = f"{integer(language, whole, gender)} {language.and_a} {said}"
-            return f"{said} {nouns[1]}" if nouns else said
+            said = f"{integer(language, whole, noun)} {language.and_a} {said}"
+            return f"{said} {language.of(nouns[0])}" if nouns else said
         if nouns:
             return f"{said} {nouns[0] if below == 2 else language.of(nouns[0])}"
         return said
@@ -249,7 +253,8 @@ def fractions(rewriter: Rewriter, language: Language) -> None:
         _compiled(
             rf"(?<![\d/.,])(?:(?<whole>\d{{1,3}}) ?(?=\d{{1,2}}/|[½⅓⅔¼¾⅛])(?<=[ \d]))?"
             rf"(?:(?<above>(?<!\d)\d{{1,2}})/(?<below>\d{{1,2}})|(?<vulgar>[½⅓⅔¼¾⅛]))(?![\d/])"
-            rf"(?: ?(?<unit>{symbols})(?![\p{{L}}\d²³']))?"
+            rf"(?: ?(?<unit>{symbols})(?![\p{{L}}\d²³'])"
+            r"|(?(whole)(?<=½|1/2)|(?!)) (?<noun>\p{Ll}{2,30}))?"
         ),
         say,
     )
@@ -260,7 +265,7 @@ def _parts(language: Language, above: int, below: int) -> str:
         language.ordinal(below, "m", ""),
         language.plural(language.ordinal(below, "m", "")),
     )
-    return f"{integer(language, str(above), 'm')} {one if above == 1 else more}"
+    return f"{integer(language, str(above), one)} {one if above == 1 else more}"
 
 
 def scales(rewriter: Rewriter, language: Language) -> None:
@@ -269,7 +274,7 @@ def scales(rewriter: Rewriter, language: Language) -> None:
     def say(match: "regex.Match[str]") -> str:
         return counted(language, parse(match["number"]), language.scales[match["scale"]])
 
-    names = [name for name in language.scales if len(name) > 1]
+    names = [name for name, nouns in language.scales.items() if len(name) > 1 and name not in nouns]
     rewriter.rule(
         _compiled(
             rf"{NUMBER_START}(?<number>{NUMBER}) ?(?<scale>{_alternatives(names)})(?!\p{{L}})\.?"
@@ -282,7 +287,7 @@ def _per(language: Language, unit: str | None) -> str:
     if not unit:
         return ""
     noun = _unit(language, unit)[0] if unit in _unit_names(language) else unit
-    return f" {language.per} {noun}"
+    return f" {language.per(noun)}"
 
 
 @cache

@@ -16,13 +16,13 @@ _DATE = regex.compile(
 )
 _ISO_DATE = regex.compile(
     r"(?<![\d.,/-])(?<year>[12]\d{3})-(?<month>0[1-9]|1[0-2])-(?<day>0[1-9]|[12]\d|3[01])"
-    r"(?![\d-])"
+    r"(?![\d-])(?:T(?=\d\d:))?"
 )
 _DAY_AND_MONTH = regex.compile(rf"(?<![\d.,/-]){_DAY}/{_MONTH}(?![\d/%-]|[.,]\d)")
 _HALVES = r"(?<half>[aApP])\.? ?[mM]\b\.?"
 _TIME = regex.compile(
-    r"(?<![\d:.,/-])(?<hour>[01]?\d|2[0-4])(?: ?[hH] ?|:)(?<minute>[0-5]\d)"
-    r"(?::(?<second>[0-5]\d))?(?![\d:]|[.,]\d)"
+    r"(?<![\d:.,/])(?<hour>[01]?\d|2[0-4])(?: ?[hH] ?|:)(?<minute>[0-5]\d)"
+    r"(?::(?<second>[0-5]\d))?(?![\d:]|[.,]\d| ?min)"
     rf"(?: ?(?:h|hs|hrs|H|horas|heures)(?![\p{{L}}\d])\.?)?(?: ?{_HALVES})?"
 )
 _HOUR = regex.compile(rf"(?<![\d:.,/-])(?<hour>1[0-2]|0?[1-9]) ?{_HALVES}")
@@ -41,8 +41,9 @@ def dates(rewriter: Rewriter, language: Language) -> None:
         return _date(language, match["day"], int(match["month"]), None)
 
     def named(match: "regex.Match[str]") -> str:
-        month = _months(language)[match["month"].lower().rstrip(".")]
-        return _date(language, match["day"], month, match["year"])
+        month = months(language)[match["month"].lower().rstrip(".")]
+        is_elided = match.string[match.start() - 1 : match.start()] == "'"
+        return _date(language, match["day"], month, match["year"], is_elided)
 
     rewriter.rule(_ISO_DATE, say)
     rewriter.rule(_DATE, say)
@@ -58,7 +59,9 @@ def times(rewriter: Rewriter, language: Language) -> None:
         said = _time(language, int(match["hour"]), int(groups.get("minute") or 0))
         if groups.get("second"):
             said += f" {cardinal(language, int(match['second']))}"
-        return said + _part_of_day(language, int(match["hour"]), groups.get("half"))
+        said += _part_of_day(language, int(match["hour"]), groups.get("half"))
+        ends_text = match[0].endswith(".") and match.end() == len(match.string)
+        return f"{said}." if ends_text else said
 
     rewriter.rule(_TIME, say)
     rewriter.rule(_HOUR, say)
@@ -66,9 +69,12 @@ def times(rewriter: Rewriter, language: Language) -> None:
         rewriter.rule(_with_point(language), say)
 
 
-def _date(language: Language, day: str, month: int, year: str | None) -> str:
+def _date(
+    language: Language, day: str, month: int, year: str | None, is_elided: bool = False
+) -> str:
     before_month, before_year = language.date_joins
-    first = language.first if int(day) == 1 else None
+    # Italians say `il primo aprile` but `l'uno aprile`.
+    first = language.first if int(day) == 1 and not is_elided else None
     said = f"{first or cardinal(language, int(day))}{before_month}{_month_name(language, month)}"
     return f"{said}{before_year}{integer(language, year)}" if year else said
 
@@ -105,12 +111,13 @@ def _with_point(language: Language) -> "regex.Pattern[str]":
 
 
 @cache
-def _months(language: Language) -> dict[str, int]:
-    months = Locale.parse(language.locale).months["format"]
+def months(language: Language) -> dict[str, int]:
+    """Return the numbers of months by name and abbreviation, in lower case without points."""
+    formats = Locale.parse(language.locale).months["format"]
     names = {
         name.rstrip(".").lower(): number
         for width in ("wide", "abbreviated")
-        for number, name in months[width].items()
+        for number, name in formats[width].items()
     }
     return names | dict(language.months)
 
@@ -122,7 +129,7 @@ def _month_name(language: Language, month: int) -> str:
 
 @cache
 def _named_date(language: Language) -> "regex.Pattern[str]":
-    names = "|".join(sorted(map(regex.escape, _months(language)), key=len, reverse=True))
+    names = "|".join(sorted(map(regex.escape, months(language)), key=len, reverse=True))
     join = language.date_joins[0].strip()
     de = f"(?:{join} )?" if join else ""
     return regex.compile(

@@ -4,7 +4,7 @@ import regex
 from num2words import num2words
 
 from kokoro_text import european
-from kokoro_text.european_language import Language
+from kokoro_text.european_language import Language, names
 from kokoro_text.reading import Rewriter
 
 _FEMININE = regex.compile(
@@ -13,7 +13,7 @@ _FEMININE = regex.compile(
     r"|lle|nne|tte|rre(?<!verre|beurre|tonnerre)|che(?<!dimanche|manche)|ite(?<!site|mérite)|ode"
     r"(?<!code|mode|épisode)|uche|tude|ule|que(?<!disque|risque|chèque|lexique|moustique))s?"
 )
-_FEMININE_WORDS = frozenset(
+_FEMININE_WORDS = names(
     "place chaise page ligne lettre personne voiture heure minute seconde nuit fois femme fille "
     "table chambre carte porte rue ville route piste boîte tasse tranche cuillère goutte livre "
     "semaine année journée date commande facture offre pièce tonne image plage cage erreur "
@@ -26,11 +26,11 @@ _FEMININE_WORDS = frozenset(
     "série source tâche trace vache vague vente zone alerte amende feuille dizaine douzaine "
     "centaine mètre-carré copie option mission session version appli application app "
     "dame mère sœur tante nièce reine pizza tonne candidate étudiante cliente employée "
-    "pinte portion baguette crêpe galette fraise cerise olive enveloppe entrée sortie ".split()
+    "pinte portion baguette crêpe galette fraise cerise olive enveloppe entrée sortie "
 )
-_MASCULINE_WORDS = frozenset(
+_MASCULINE_WORDS = names(
     "mille kilomètre mètre litre gramme magazine domaine patrimoine squelette modèle vermicelle "
-    "violoncelle silence groupe parapluie incendie foie murmure chiffre article".split()
+    "violoncelle silence groupe parapluie incendie foie murmure chiffre article"
 )
 
 
@@ -41,8 +41,8 @@ def _gender(noun: str) -> str:
     return "f" if single not in _MASCULINE_WORDS and _FEMININE.fullmatch(single) else "m"
 
 
-def _agree(words: str, gender: str) -> str:
-    return regex.sub(r"\bun$", "une", words) if gender == "f" else words
+def _agree(words: str, noun: str) -> str:
+    return regex.sub(r"\bun$", "une", words) if _gender(noun) == "f" else words
 
 
 def _ordinal(number: int, gender: str, noun: str) -> str:
@@ -70,30 +70,32 @@ LANGUAGE = Language(
     minus="moins",
     percent="pour cent",
     per_mille="pour mille",
-    per="par",
+    per=lambda noun: f"par {noun}",
     range="à",
     over="sur",
     and_a="et",
+    and_half={"m": "et demi", "f": "et demie"},
     number_sign="numéro",
     agree=_agree,
     gender=_gender,
-    not_nouns=frozenset(
+    not_nouns=names(
         "de du des d et ou à au aux en dans par pour sur sous que qui le la les l un une se est "
         "sont avec sans ni ne pas plus moins puis mais car si entre vers chez dès jusqu bis "
-        "ter voit cette elle elles quand quelle".split()
+        "ter voit cette elle elles quand quelle"
     ),
-    labels=frozenset(
+    labels=names(
         "page pages p chapitre article numéro n° salle porte rue chambre ligne niveau leçon année "
         "années version tome volume canal quai voie étage bus vol taille route groupe "
-        "option étape phase avenue code question exercice".split()
+        "option étape phase avenue code question exercice"
     ),
-    before_years=frozenset("en depuis dès avant après".split()),
+    before_years=names("en depuis dès avant après"),
     partitive=r"sur|des|de ces|d'entre",
     ordinal=_ordinal,
     ordinal_marks={
-        "m": r"er|ers|[èe]me?s?|e|es|nd|nds|d|ᵉ",
-        "f": r"[èe]?res?|nde?s?",
+        "m": r"ers?|[èe]mes?|es?|ᵉ",
+        "f": r"[èe]?res?",
     },
+    roman_ordinal_marks={"m": r"e|[èe]me|er(?<=Ier)", "f": r"[èe]?re(?<=I[èe]?re)"},
     half={"m": "un demi", "f": "une demi"},
     fractions={3: ("tiers", "tiers"), 4: ("quart", "quarts")},
     plural=lambda words: f"{words}s",
@@ -135,6 +137,7 @@ LANGUAGE = Language(
         "Ko": "digital-kilobyte",
         "ko": "digital-kilobyte",
         "To": "digital-terabyte",
+        "j": "duration-day",
         "mn": "duration-minute",
         "sec": "duration-second",
     },
@@ -146,6 +149,7 @@ LANGUAGE = Language(
     date_context="le|du|au|dès|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche",
     months={"juill": 7, "sept": 9, "janv": 1, "févr": 2, "fév": 2, "déc": 12},
     phone_pairs=True,
+    phone_parts=r"(?:(?:\+|00)(33)([1-9])|(0[1-9]))(\d\d)(\d\d)(\d\d)(\d\d)",
     address_signs={
         "@": "arobase",
         "#": "hashtag",
@@ -160,24 +164,23 @@ LANGUAGE = Language(
         "&": "et",
         "%": "pour cent",
     },
-    letters={"E": "eu", "Y": "i grec"},
-    spelled=frozenset(
-        "IA UE USA PIB CEO ID IP TV API URL CV CDI CDD PME RER BD ADN AG ONG PDG TGV".split()
-    ),
+    letters={"Y": "i grec"},
+    spelled=names("IA UE USA PIB CEO ID IP TV API URL CV CDI CDD PME RER BD ADN AG ONG PDG TGV"),
     syllables=(
-        r"(?:(?:[bcfgpv][rl]|[dt]r|ch|qu|[b-df-hj-np-tv-zç])?[aeiouyéèêàâîôû]{1,3}"
-        r"(?:[lmnrsdzxtcpbf](?![aeiouyéè]))?){1,6}"
+        r"(?:(?:[bcfgpv][rl]|[dt]r|ch|qu|s[clmpt]r?|[b-df-hj-np-tv-zç])?[aeiouyéèêàâîôû]{1,3}"
+        r"(?:(?:[nr]ts?|[nr]ds?|[lnrtp]s|st|nc|mps?|[lmnrsdzxtcpbf])(?![aeiouyéè]))?){1,6}"
     ),
-    regnal=frozenset(
+    regnal=names(
         "Louis François Henri Charles Philippe Napoléon Élisabeth Elisabeth Jean Paul Benoît Pie "
         "Léon Grégoire Clément Innocent Georges Guillaume Catherine Ramsès Nicolas Alexandre "
-        "Frédéric Urbain Édouard Richard Jacques Léopold Albert Baudouin".split()
+        "Frédéric Urbain Édouard Richard Jacques Léopold Albert Baudouin"
     ),
     regnal_cardinal=1,
     centuries="(?!)",
     roman_words="chapitre|tome|volume|acte|partie|phase|type|niveau|titre|annexe|livre",
     signs={
         "×": "par",
+        "x": "fois",
         "x=": "fois",
         "*=": "fois",
         "×=": "fois",
@@ -205,7 +208,7 @@ LANGUAGE = Language(
         r"av\. J\.-C\.": "avant Jésus-Christ",
         r"apr?\. J\.-C\.": "après Jésus-Christ",
         r"MM\.(?= \p{Lu})": "messieurs",
-        r"M\.(?= \p{Lu})": "monsieur",
+        r"M\.(?= (?:\p{Lu}|le |l'))": "monsieur",
         r"Mme\.?(?!\p{L})": "madame",
         r"Mmes\.?(?!\p{L})": "mesdames",
         r"Mlle\.?(?!\p{L})": "mademoiselle",
@@ -239,6 +242,9 @@ LANGUAGE = Language(
         r"et/ou(?!\p{L})": "et ou",
         r"S\.A\.(?!\p{L})": "S A",
         r"RDV|rdv": "rendez-vous",
+        r"2nd(?!\p{L})": "second",
+        r"2nde(?!\p{L})": "seconde",
+        r"(?<!\d )[Kk]m\.?(?= \d)": "kilomètre",
         r"[Ss]vp(?!\p{L})|SVP(?!\p{L})": "s'il vous plaît",
     },
 )

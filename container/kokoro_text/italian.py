@@ -4,30 +4,27 @@ import regex
 from num2words import num2words
 
 from kokoro_text import european
-from kokoro_text.european_language import Language
+from kokoro_text.european_language import Language, names
 from kokoro_text.reading import Rewriter
 
 _FEMININE = regex.compile(r".*(?:[^m]a|[aiu]ma|[zs]ione|tà|tù|trice|udine|igine)")
-_FEMININE_WORDS = frozenset(
+_FEMININE_WORDS = names(
     "notte classe mano foto moto auto radio chiave carne parte gente rete legge luce voce nave "
     "torre croce madre moglie felce neve pelle sede serie specie fase base frase crisi tesi "
     "analisi dose voglia email mail app gomma firma fiamma somma mamma forma piattaforma "
-    "riforma camera stanza ora ore pagina pag pagg noce estate fine carie opzione".split()
+    "riforma camera stanza ora ore pagina pag pagg noce estate fine carie opzione"
 )
-_MASCULINE_WORDS = frozenset(
+_MASCULINE_WORDS = names(
     "problema tema sistema programma poeta pianeta clima diploma dramma schema stemma trauma "
-    "atleta grammo pigiama cinema collega telegramma".split()
+    "atleta grammo pigiama cinema collega telegramma"
 )
 _UNO_BEFORE = regex.compile(r"(?:s[^aeiouàèéìòù]|z|gn|ps|pn|x|y)\p{L}*", regex.IGNORECASE)
 
 
 def _gender(noun: str) -> str:
     if noun in _FEMININE_WORDS:
-        gender = "f"
-    else:
-        gender = "f" if noun not in _MASCULINE_WORDS and _FEMININE.fullmatch(noun) else "m"
-    # Masculine nouns such as `spritz` ask for `uno`.
-    return "uno" if gender == "m" and _UNO_BEFORE.fullmatch(noun) else gender
+        return "f"
+    return "f" if noun not in _MASCULINE_WORDS and _FEMININE.fullmatch(noun) else "m"
 
 
 def _tidy(words: str) -> str:
@@ -35,10 +32,13 @@ def _tidy(words: str) -> str:
     return words.replace("dicotto", "diciotto")
 
 
-def _agree(words: str, gender: str) -> str:
-    if words != "uno" or gender == "uno":
+def _agree(words: str, noun: str) -> str:
+    if words != "uno":
         return words
-    return "una" if gender == "f" else "un"
+    if _gender(noun) == "f":
+        # One o'clock is `l'una`.
+        return "un'" if noun[0] in "aeiouàèéìòù" and noun != "ore" else "una"
+    return "uno" if _UNO_BEFORE.fullmatch(noun) else "un"
 
 
 def _ordinal(number: int, gender: str, noun: str) -> str:
@@ -46,6 +46,12 @@ def _ordinal(number: int, gender: str, noun: str) -> str:
         return european.cardinal(LANGUAGE, number)
     words: str = num2words(number, lang="it", to="ordinal")
     return f"{words[:-1]}a" if gender == "f" else words
+
+
+def _per(noun: str) -> str:
+    if noun[0] in "aeiou":
+        return f"all'{noun}"
+    return f"{'alla' if _gender(noun) == 'f' else 'al'} {noun}"
 
 
 def _clock(hour: str, minute: str, number: int) -> str:
@@ -59,30 +65,31 @@ LANGUAGE = Language(
     minus="meno",
     percent="per cento",
     per_mille="per mille",
-    per="al",
+    per=_per,
     range="a",
     range_start="da",
     over="su",
     and_a="e",
+    and_half={"m": "e mezzo", "f": "e mezza"},
     number_sign="numero",
     tidy=_tidy,
     agree=_agree,
     gender=_gender,
-    not_nouns=frozenset(
-        "di del della dei degli delle dell all dall nell sull l dal dalla dai dalle al alla ai alle nel nella nei nelle "
-        "sul sulla sui sulle e ed o a ad in con per da tra fra che il la lo i gli le un una si è "
-        "sono su non ma più meno poi fino era ha hanno circa ogni prima dopo".split()
+    not_nouns=names(
+        "di del della dei degli delle dell all dall nell sull l dal dalla dai dalle al alla ai alle nel nella "
+        "nei nelle sul sulla sui sulle e ed o a ad in con per da tra fra che il la lo i gli le un una si è "
+        "sono su non ma più meno poi fino era ha hanno circa ogni prima dopo"
     ),
     plural_ends="aeio",
-    labels=frozenset(
+    labels=names(
         "pagina pagine pag capitolo cap articolo art numero n sala porta via camera linea livello "
         "lezione anno anni versione tomo volume canale binario piano autobus volo taglia strada "
-        "gruppo opzione passo fase codice interno".split()
+        "gruppo opzione passo fase codice interno"
     ),
     partitive=r"su|delle|dei|degli|di queste|di questi",
     ordinal=_ordinal,
-    ordinal_marks={"m": r"º", "f": r"ª"},
-    half={"m": "mezzo", "f": "mezza", "uno": "mezzo"},
+    ordinal_marks={"m": r"\.[º°]", "f": r"ª"},
+    half={"m": "mezzo", "f": "mezza"},
     fractions={3: ("terzo", "terzi"), 4: ("quarto", "quarti")},
     plural=lambda words: f"{words[:-1]}i",
     of=lambda noun: f"di {noun}",
@@ -126,6 +133,7 @@ LANGUAGE = Language(
     first="primo",
     date_context=r"il|dal|al|del|entro|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica",
     months={"sett": 9, "genn": 1, "febbr": 2},
+    phone_parts=r"(?:(?:\+|00)(39))?(3\d\d)(\d{3})(\d{4})",
     phone=r"3\d\d \d{3} \d{3}",
     codes=r"(?<![\p{L}\d.,])\+?(?:39 )?0\d{1,3}[ /-]\d{5,8}(?!\d)|(?<!\d)3\d\d[ /-]?\d{6,7}(?!\d)",
     address_signs={
@@ -142,22 +150,23 @@ LANGUAGE = Language(
         "&": "e",
         "%": "per cento",
     },
-    spelled=frozenset("IA UE USA TV ID IP TG PC CD CV API".split()),
+    spelled=names("IA UE USA TV ID IP TG PC CD CV API"),
     syllables=(
-        r"(?:(?:[bcfgpv][rl]|[dt]r|ch|gh|gn|qu|s[ctp]r?|[b-df-hj-np-tv-z])?[aeiouàèéìòù]{1,2}"
+        r"(?:(?:[bcfgpv][rl]|[dt]r|ch|gh|gn|qu|s[bcdfglmnpqrtv]r?|ps|[b-df-hj-np-tv-z])?[aeiouàèéìòù]{1,2}"
         r"(?:[lmnrsdztcp](?![aeiouàèéìòù]))?){1,6}"
     ),
-    regnal=frozenset(
+    regnal=names(
         "Giovanni Paolo Benedetto Pio Leone Gregorio Clemente Innocenzo Vittorio Emanuele Umberto "
         "Carlo Enrico Filippo Luigi Elisabetta Federico Napoleone Francesco Giorgio Guglielmo "
         "Caterina Ramses Nicola Alessandro Urbano Bonifacio Giulio Sisto Alfonso Ferdinando "
-        "Amedeo Edoardo Riccardo".split()
+        "Amedeo Edoardo Riccardo"
     ),
     regnal_cardinal=10**6,
     centuries="secolo|capitolo",
     roman_words="secolo|capitolo|tomo|volume|atto|parte|fase|tipo|livello|titolo|allegato|libro",
     signs={
         "×": "per",
+        "x": "volte",
         "x=": "per",
         "*=": "per",
         "×=": "per",
@@ -182,16 +191,16 @@ LANGUAGE = Language(
         "³": "al cubo",
     },
     abbreviations={
-        r"Sig\.ra": "signora",
-        r"Sig\.na": "signorina",
-        r"Sigg\.": "signori",
-        r"Sig\.": "signor",
-        r"Dott\.ssa|Dr\.ssa": "dottoressa",
-        r"Dott\.|Dr\.": "dottor",
-        r"Prof\.ssa": "professoressa",
-        r"Prof\.": "professor",
+        r"[Ss]ig\.ra": "signora",
+        r"[Ss]ig\.na": "signorina",
+        r"[Ss]igg\.": "signori",
+        r"[Ss]ig\.": "signor",
+        r"[Dd]ott\.ssa|[Dd]r\.ssa": "dottoressa",
+        r"[Dd]ott\.|[Dd]r\.": "dottor",
+        r"[Pp]rof\.ssa": "professoressa",
+        r"[Pp]rof\.": "professor",
         r"Ing\.": "ingegner",
-        r"Avv\.": "avvocato",
+        r"[Aa]vv\.": "avvocato",
         r"Arch\.": "architetto",
         r"Geom\.": "geometra",
         r"Rag\.": "ragionier",
@@ -225,6 +234,7 @@ LANGUAGE = Language(
         r"S\.r\.l\.": "esse erre elle",
         r"vs\.?(?!\p{L})": "contro",
         r"e/o(?!\p{L})": "e o",
+        r"(?<!\d )[Kk]m\.?(?= \d)": "chilometro",
         r"c\.a\.(?!\p{L})": "circa",
     },
 )

@@ -4,25 +4,25 @@ import regex
 from num2words import num2words
 
 from kokoro_text import european
-from kokoro_text.european_language import Language
+from kokoro_text.european_language import Language, names
 from kokoro_text.reading import Rewriter
 
 _FEMININE = regex.compile(
-    r".*(?:ção|ções|são|sões|gem|gens|dade|dades|tude|tudes|(?<!di|em|tem|map|planet|idiom|gram)as?)"
+    r".*(?:ção|ções|são|sões|gem|gens|dade|dades|tude|tudes|(?<!blem|stem|gram)as?)"
 )
-_FEMININE_WORDS = frozenset(
+_FEMININE_WORDS = names(
     "vez vezes noite noites tarde tardes classe classes parte partes chave chaves mulher mulheres "
     "flor flores mão mãos foto fotos moto motos lei leis rede redes luz luzes voz vozes fonte "
     "fontes série séries base bases frase frases sede sedes nuvem nave naves torre torres pele "
     "mãe mães carne cor cores dor dores irmã irmãs manhã manhãs maçã maçãs fase fases viagem "
     "ordem ordens suíte suítes gente equipe equipes colher colheres pág págs crise "
-    "crises análise análises tese teses".split()
+    "crises análise análises tese teses"
 )
-_MASCULINE_WORDS = frozenset(
+_MASCULINE_WORDS = names(
     "dia dias mapa mapas problema problemas tema temas sistema sistemas programa programas "
     "idioma idiomas planeta planetas poema poemas clima climas diagrama gás mais mas quilograma "
     "quilogramas grama gramas miligrama miligramas micrograma microgramas telefonema "
-    "telefonemas cinema cinemas".split()
+    "telefonemas cinema cinemas"
 )
 
 
@@ -36,12 +36,12 @@ def _gender(noun: str) -> str:
     return "f" if noun not in _MASCULINE_WORDS and _FEMININE.fullmatch(noun) else "m"
 
 
-def _agree(words: str, gender: str) -> str:
-    if gender != "f":
+def _agree(words: str, noun: str) -> str:
+    if _gender(noun) != "f":
         return words
-    millions, join, rest = regex.fullmatch(
-        r"(?:(.*(?:lh|)(?:ão|ões))( ))?(.*)", words
-    ).groups(default="")  # type: ignore[union-attr]
+    millions, join, rest = regex.fullmatch(r"(?:(.*(?:lh|)(?:ão|ões))( ))?(.*)", words).groups(
+        default=""
+    )  # type: ignore[union-attr]
     rest = regex.sub(r"(?<=[dz]ent|nhent)os", "as", rest)
     rest = regex.sub(r"\bum$", "uma", rest)
     rest = regex.sub(r"\bdois(?= mil|$)", "duas", rest)
@@ -66,30 +66,31 @@ LANGUAGE = Language(
     minus="menos",
     percent="por cento",
     per_mille="por mil",
-    per="por",
+    per=lambda noun: f"por {noun}",
     range="a",
     over="sobre",
     and_a="e",
+    and_half={"m": "e meio", "f": "e meia"},
     number_sign="número",
     tidy=_tidy,
     agree=_agree,
     gender=_gender,
-    not_nouns=frozenset(
+    not_nouns=names(
         "de do da dos das e ou a ao aos à às em no na nos nas com por para que o as os se é são "
         "até desde sobre nem não como mas mais menos antes depois entre sem já foi era está estão "
-        "há pelas pelos pela pelo duas".split()
+        "há pelas pelos pela pelo duas"
     ),
-    labels=frozenset(
+    labels=names(
         "página pág capítulo cap artigo art número nº sala porta rua quarto linha nível tema aula "
         "lição ano anos versão tomo volume vol canal plataforma andar dia unidade "
         "apartamento apto mesa ônibus voo tamanho rodovia rota grupo opção passo fase avenida "
-        "código questão".split()
+        "código questão"
     ),
-    before_years=frozenset("em de desde até".split()),
+    before_years=names("em de desde até"),
     partitive=r"em cada|de cada|das|dos|delas|deles",
     ordinal=_ordinal,
     ordinal_marks={
-        "m": r"\.?(?:[º]|[°o](?= \p{Ll})|os(?= \p{Ll}))",
+        "m": r"\.[º°]|\.?os?(?= \p{Ll})",
         "f": r"\.?(?:ª|as?(?= \p{Ll}))",
     },
     half={"m": "meio", "f": "meia"},
@@ -127,6 +128,7 @@ LANGUAGE = Language(
         "dia|em|de|até|desde|no|do|a|para|segunda|terça|quarta|quinta|sexta|sábado|domingo"
     ),
     months={"set": 9},
+    phone_parts=r"(?:\+(55))?(\d\d)(9\d{4})(\d{4})",
     codes=(
         r"(?<![\p{L}\d.,])(?:\d{5}-\d{3}|\d{3}\.\d{3}\.\d{3}-\d\d|\d\d\.\d{3}\.\d{3}/\d{4}-\d\d"
         r"|\(?\d\d\)? ?9\d{4}-?\d{4})(?!\d)"
@@ -146,21 +148,22 @@ LANGUAGE = Language(
         "%": "por cento",
     },
     letters={"A": "á", "E": "é", "O": "ó", "Y": "ípsilon"},
-    spelled=frozenset("IA UE TV ID IP OMS API".split()),
+    spelled=names("IA UE TV ID IP OMS API"),
     syllables=(
         r"(?:(?:[bcfgpv][rl]|[dt]r|ch|lh|nh|qu|[b-df-hj-np-tv-zç])?[aeiouáéíóúâêôãõ]{1,2}"
-        r"(?:[lmnrszpt](?![aeiouáéíóúâêôãõ]))?){1,6}"
+        r"(?:[lmnrszptdc](?![aeiouáéíóúâêôãõ]))?){1,6}"
     ),
-    regnal=frozenset(
+    regnal=names(
         "Pedro João Paulo Bento Pio Leão Gregório Clemente Inocêncio Manuel Afonso Carlos Filipe "
         "Henrique Luís Elizabeth Elisabete Isabel Maria Fernando Sebastião Sancho Jorge Guilherme "
-        "Catarina Ramsés Nicolau Alexandre Frederico Urbano Napoleão Miguel".split()
+        "Catarina Ramsés Nicolau Alexandre Frederico Urbano Napoleão Miguel"
     ),
     regnal_cardinal=10,
     centuries="séculos?",
     roman_words="séculos?|capítulo|tomo|volume|ato|parte|fase|tipo|grau|nível|título|anexo",
     signs={
         "×": "por",
+        "x": "vezes",
         "x=": "vezes",
         "*=": "vezes",
         "×=": "vezes",
@@ -185,13 +188,13 @@ LANGUAGE = Language(
         "³": "ao cubo",
     },
     abbreviations={
-        r"Sra\.": "senhora",
-        r"Sras\.": "senhoras",
-        r"Srta\.": "senhorita",
-        r"Sr\.": "senhor",
-        r"Srs\.": "senhores",
-        r"Dra\.": "doutora",
-        r"Dr\.": "doutor",
+        r"[Ss]ra\.": "senhora",
+        r"[Ss]ras\.": "senhoras",
+        r"[Ss]rta\.": "senhorita",
+        r"[Ss]r\.": "senhor",
+        r"[Ss]rs\.": "senhores",
+        r"[Dd]ra\.": "doutora",
+        r"[Dd]r\.": "doutor",
         r"Drs\.": "doutores",
         r"Profa\.|Prof\.ª|Profª\.?": "professora",
         r"Prof\.": "professor",
@@ -202,7 +205,7 @@ LANGUAGE = Language(
         r"R\.(?= \p{Lu})": "rua",
         r"[Pp][çc]a\.": "praça",
         r"[Nn]\.?[º°]\.?(?= ?\d)|[Nn]úm\.": "número ",
-        r"[Aa]pto?\.": "apartamento",
+        r"[Aa]pto?\.|[Aa]pto(?= \d)": "apartamento",
         r"[Bb]l\.(?= )": "bloco",
         r"[Pp]ágs\.|pp\.(?= \d)": "páginas",
         r"[Pp]ág\.|p\.(?= \d)": "página",
@@ -223,6 +226,7 @@ LANGUAGE = Language(
         r"[Cc]ia\.": "companhia",
         r"[Ss]ta\.(?= \p{Lu})": "santa",
         r"[Ss]to\.(?= \p{Lu})": "santo",
+        r"(?<!\d )[Kk]m\.?(?= \d)": "quilômetro",
         r"vs\.?(?!\p{L})": "versus",
         r"e/ou(?!\p{L})": "e ou",
         r"S\.A\.|S/A(?!\p{L})": "esse á",

@@ -3,34 +3,38 @@
 import regex
 
 from kokoro_text import european
-from kokoro_text.european_language import Language
+from kokoro_text.european_language import Language, names
 from kokoro_text.reading import Rewriter
 
 _FEMININE = regex.compile(
-    r".*(?:[cs]i(?:ó|o)n(?:es)?|[dt]ad(?:es)?|tud(?:es)?|umbres?|(?<!dí|em|[os]tem|am|map|planet|idiom)as?)"
+    r".*(?:[cs]i[óo]n(?:es)?|[dt]ad(?:es)?|tud(?:es)?|umbres?"
+    r"|(?<!blem|stem|gram)as?)"
 )
-_FEMININE_WORDS = frozenset(
+_FEMININE_WORDS = names(
     "vez veces noche noches tarde tardes clase clases calle calles parte partes llave llaves mujer "
     "mujeres flor flores mano manos foto fotos moto motos ley leyes red redes luz luces voz voces "
     "fuente fuentes serie series base bases frase frases clave claves sede sedes nube nubes nave "
     "naves torre torres señal señales sal piel pieles imagen imágenes orden órdenes radio radios "
     "madre madres pág págs hora horas leche carne habitación pared paredes cruz cruces raíz raíces sartén suerte "
-    "suite suites gente app apps web webs pyme pymes tesis crisis dosis".split()
+    "suite suites gente app apps web webs pyme pymes tesis crisis dosis"
 )
-_MASCULINE_WORDS = frozenset(
+_MASCULINE_WORDS = names(
     "día días mapa mapas problema problemas tema temas sistema sistemas programa programas "
     "idioma idiomas planeta planetas poema poemas clima climas diagrama diagramas gas gases más "
-    "gramos kilogramas".split()
+    "gramos kilogramas"
 )
-_UNITS = " primero segundo tercero cuarto quinto sexto séptimo octavo noveno".split(" ")
+_UNITS = (
+    *("", "primero", "segundo", "tercero", "cuarto", "quinto"),
+    *("sexto", "séptimo", "octavo", "noveno"),
+)
 _TENS = (
-    " décimo vigésimo trigésimo cuadragésimo quincuagésimo sexagésimo septuagésimo octogésimo "
-    "nonagésimo"
-).split(" ")
+    *("", "décimo", "vigésimo", "trigésimo", "cuadragésimo", "quincuagésimo"),
+    *("sexagésimo", "septuagésimo", "octogésimo", "nonagésimo"),
+)
 _HUNDREDS = (
-    " centésimo ducentésimo tricentésimo cuadringentésimo quingentésimo sexcentésimo "
-    "septingentésimo octingentésimo noningentésimo"
-).split(" ")
+    *("", "centésimo", "ducentésimo", "tricentésimo", "cuadringentésimo", "quingentésimo"),
+    *("sexcentésimo", "septingentésimo", "octingentésimo", "noningentésimo"),
+)
 _TEENS = {11: "undécimo", 12: "duodécimo", **{10 + n: f"decimo{_UNITS[n]}" for n in range(3, 10)}}
 
 
@@ -45,8 +49,8 @@ def _gender(noun: str) -> str:
     return "f" if noun not in _MASCULINE_WORDS and _FEMININE.fullmatch(noun) else "m"
 
 
-def _agree(words: str, gender: str) -> str:
-    if gender == "m":
+def _agree(words: str, noun: str) -> str:
+    if _gender(noun) == "m":
         words = regex.sub(r"veintiuno$", "veintiún", words)
         return regex.sub(r"\buno$", "un", words)
     millions, _, rest = words.rpartition("ones ")
@@ -82,30 +86,31 @@ LANGUAGE = Language(
     minus="menos",
     percent="por ciento",
     per_mille="por mil",
-    per="por",
+    per=lambda noun: f"por {noun}",
     range="a",
     over="sobre",
     and_a="y",
+    and_half={"m": "y medio", "f": "y media"},
     number_sign="número",
     tidy=_tidy,
     agree=_agree,
     gender=_gender,
-    not_nouns=frozenset(
+    not_nouns=names(
         "de del y e o u a al en con por para que el la los las se es son hasta desde sobre ni no "
         "como si pero más menos antes después entre tras sin ya fue era está están hay vs mas "
-        "además apenas".split()
+        "además apenas"
     ),
-    labels=frozenset(
+    labels=names(
         "página pág capítulo cap artículo art número núm sala puerta calle habitación línea nivel "
         "tema lección año años versión tomo volumen vol canal andén vía piso día "
         "aula unidad apartado mesa bus vuelo talla carretera ruta grupo opción paso "
-        "fase planta avenida código".split()
+        "fase planta avenida código"
     ),
-    before_years=frozenset("en de desde hasta del".split()),
+    before_years=names("en de desde hasta del"),
     partitive=r"de cada|de las|de los|de ellas|de ellos",
     ordinal=_ordinal,
     ordinal_marks={
-        "m": r"\.?(?:[º°]|os?)(?= \p{Ll})|\.?º|ro|do|to|vo|mo",
+        "m": r"\.[º°]|\.?os?(?= \p{Ll})|ro|do|to|vo|mo",
         "f": r"\.?(?:ª|as?)|ra|da|ta|va|ma",
         "er": r"\.?(?:er|ᵉʳ)",
     },
@@ -147,6 +152,7 @@ LANGUAGE = Language(
     first=None,
     date_context="el|del|al|día|desde|hasta|fecha|para|lunes|martes|miércoles|jueves|viernes",
     months={"set": 9, "sep": 9, "setiembre": 9},
+    phone_parts=r"(?:(?:\+|00)(34))?([6-9]\d\d)(\d{3})(\d{3})",
     phone=r"[6-9]\d\d \d{3} \d{3}",
     address_signs={
         "@": "arroba",
@@ -163,21 +169,22 @@ LANGUAGE = Language(
         "%": "por ciento",
     },
     letters={"Y": "i griega", "W": "uve doble"},
-    spelled=frozenset("IA UE ID IP TV".split()),
+    spelled=names("IA UE ID IP TV"),
     syllables=(
-        r"(?:(?:[bcfgp][rl]|[dt]r|ch|ll|qu|[b-df-hj-np-tv-zñ])?[aeiouáéíóú]{1,2}"
+        r"(?:(?:[bcfgp][rl]|[dt]r|ch|ll|qu|[b-df-hj-np-tv-zñ])?[aeiouyáéíóú]{1,2}"
         r"(?:[lmnrsdzxtcpb](?![aeiouáéíóú]))?){1,6}"
     ),
-    regnal=frozenset(
+    regnal=names(
         "Felipe Alfonso Carlos Isabel Fernando Juan Pablo Luis Enrique Jorge Jaime Pedro Sancho "
         "Benedicto Pío León Gregorio Clemente Inocencio Francisco Guillermo Catalina Napoleón "
-        "Ramsés Nicolás Alejandro Federico Urbano".split()
+        "Ramsés Nicolás Alejandro Federico Urbano"
     ),
     regnal_cardinal=10,
     centuries="siglos?",
     roman_words="siglos?|capítulo|tomo|volumen|acto|parte|fase|tipo|grado|nivel|título|anexo",
     signs={
         "×": "por",
+        "x": "veces",
         "x=": "por",
         "*=": "por",
         "-=": "menos",
@@ -203,13 +210,13 @@ LANGUAGE = Language(
     },
     abbreviations={
         r"EE\. ?UU\.?|EEUU(?!\p{L})": "Estados Unidos",
-        r"Sra\.": "señora",
-        r"Sras\.": "señoras",
-        r"Srta\.": "señorita",
-        r"Sr\.": "señor",
-        r"Sres\.": "señores",
-        r"Dra\.": "doctora",
-        r"Dr\.": "doctor",
+        r"[Ss]ra\.": "señora",
+        r"[Ss]ras\.": "señoras",
+        r"[Ss]rta\.": "señorita",
+        r"[Ss]r\.": "señor",
+        r"[Ss]res\.": "señores",
+        r"[Dd]ra\.": "doctora",
+        r"[Dd]r\.": "doctor",
         r"Dres\.": "doctores",
         r"D\.(?= \p{Lu}\p{Ll})": "don",
         r"D\.ª": "doña",
@@ -221,7 +228,7 @@ LANGUAGE = Language(
         r"Ud\.|Vd\.": "usted",
         r"Uds\.|Vds\.": "ustedes",
         r"[Aa]vda?\.|Av\.": "avenida",
-        r"C/(?= ?\p{Lu})": "calle ",
+        r"[Cc]/(?= ?\p{Lu})": "calle ",
         r"Pza\.|Plza\.|Pl\.(?= \p{L})": "plaza",
         r"[Nn]\.? ?[º°]\.?(?= ?\d)|[Nn]úm\.|[Nn]ro\.|No\.(?= \d)": "número",
         r"[Nn]\.ᵒˢ|[Nn]úms\.": "números",
@@ -249,6 +256,7 @@ LANGUAGE = Language(
         r"y/o(?!\p{L})": "y o",
         r"[Cc]ía\.": "compañía",
         r"[Gg]ral\.": "general",
+        r"(?<!\d )[Kk]m\.?(?= \d)": "kilómetro",
         r"c/u(?!\p{L})": "cada uno",
     },
 )
