@@ -1,6 +1,7 @@
 """The rules that Spanish, French, Italian and Portuguese share, and their order."""
 
 from functools import cache
+from unicodedata import normalize
 
 import regex
 
@@ -40,15 +41,18 @@ _MINUS = regex.compile(r"(?<![^\s(“\"'])(?<said>[-–])(?=(?:[A-Z]{0,2}[$€£
 _RANGE = regex.compile(r"(?<=[\d%€hCº°]) ?(?<said>[-–]) ?(?=[$€£]?\d)")
 _EQUATION = regex.compile(r"(?<!\d)\d[\d.,]{0,20}(?: [-+×*:÷/x] \d[\d.,]{0,20}){1,6} = [-\d?x]")
 _OPERATOR = regex.compile(r" (?<sign>[-:/x*]) ")
-_SIGN = regex.compile(r"(?<=[\p{L}\d)%²]|^|\s)(?<sign>[×=<>≤≥÷±≈&+√→²³])")
+_SIGN = regex.compile(r"(?<=[\p{L}\d)%²]|^|\s)(?<sign>[×=<>≤≥÷±≈&+√→²³^§])")
 _DEGREES = regex.compile(rf"{NUMBER_START}(?<number>{NUMBER}) ?[°º](?![\p{{L}}\d])")
 _CARDINAL = regex.compile(rf"{NUMBER_START}{NUMBER}")
 _OVER = regex.compile(r"(?<=[\dhj])/(?=\d)")
+_RATIO = regex.compile(r"(?<=\d):(?=\d)")
+_SUBSCRIPT = regex.compile(r"[₀-₉]")
+_EITHER = regex.compile(r"(?<=\p{Ll})/(?=\p{Ll})")
 _BY = regex.compile(r"(?<=\d|[cm]m|\d m) ?(?<said>[x×*]) ?(?=\d)")
 _TIMES = regex.compile(r"(?<=\d)[xX](?![\p{L}\d])")
 _APOSTROPHE_YEAR = regex.compile(r"(?<![^\s(])'(?=\d{2,3}(?!\d))")
 _SILENT = regex.compile(
-    r"(?:[*•|`^~_]|[\p{Extended_Pictographic}--[\d#*©®™]]|\p{Emoji_Modifier}|[:;]-?[)(D](?!\w)|[©®™])+",
+    r"(?:[*•|`~_]|[\p{Extended_Pictographic}--[\d#*©®™]]|\p{Emoji_Modifier}|[:;]-?[)(D](?!\w)|[©®™])+",
     regex.VERSION1,
 )
 _NUMBER_SIGN = regex.compile(r"#(?=\d)")
@@ -85,13 +89,21 @@ def apply(rewriter: Rewriter, language: Language) -> None:
 
 
 def _abbreviations(rewriter: Rewriter, language: Language) -> None:
-    for pattern, words in language.abbreviations.items():
+    for pattern, words in _abbreviation_patterns(language):
 
         def say(match: "regex.Match[str]", words: str = words) -> str:
             ends_text = match[0].endswith(".") and match.end() == len(match.string)
             return f"{words}." if ends_text else words
 
-        rewriter.rule(_compiled(rf"(?<![\p{{L}}\d.])(?:{pattern})"), say)
+        rewriter.rule(pattern, say)
+
+
+@cache
+def _abbreviation_patterns(language: Language) -> "tuple[tuple[regex.Pattern[str], str], ...]":
+    return tuple(
+        (regex.compile(rf"(?<![\p{{L}}\d.])(?:{pattern})"), words)
+        for pattern, words in language.abbreviations.items()
+    )
 
 
 def _calculations(rewriter: Rewriter, language: Language) -> None:
@@ -115,10 +127,12 @@ def _numbers(rewriter: Rewriter, language: Language) -> None:
         noun = unit_noun(language, noun_after(language, match))
         noun = _counted(language, match, number, noun)
         start = _range_start(language, match, int(number.whole[:20]))
-        return start + decimal(language, number, noun)
+        return start + decimal(language, number, "" if start else noun)
 
     rewriter.rule(_RANGE, between)
     rewriter.rule(_OVER, lambda match: f" {language.over} ")
+    rewriter.rule(_RATIO, lambda match: " ")
+    rewriter.rule(_SUBSCRIPT, lambda match: cardinal(language, int(normalize("NFKC", match[0]))))
     rewriter.rule(_BY, lambda match: f" {language.signs['×']} ")
     rewriter.rule(_TIMES, lambda match: f" {language.signs['x']} ")
     rewriter.rule(
@@ -175,6 +189,7 @@ def _signs(rewriter: Rewriter, language: Language) -> None:
         return None if words is None else f" {words} "
 
     rewriter.rule(_HASHTAG, lambda match: f"{language.address_signs[match[0]]} ")
+    rewriter.rule(_EITHER, lambda match: ", ")
     rewriter.rule(_SIGN, sign)
     rewriter.rule(_SILENT, lambda match: " ")
 

@@ -12,7 +12,7 @@ from kokoro_text.reading import Rewriter
 _NAME = r"[\p{L}\d][\p{L}\d_+-]{0,62}"
 _HOST = rf"{_NAME}(?:\.{_NAME}){{1,6}}"
 _EMAIL = regex.compile(rf"(?<![\p{{L}}\d])(?:{_NAME}\.){{0,4}}{_NAME}@{_HOST}")
-_WEB = regex.compile(rf"(?:https?://|www\.)[^\s“”\"<>()]{{1,300}}[\p{{L}}\d/]")
+_WEB = regex.compile(r"(?:https?://|www\.)[^\s“”\"<>()]{1,300}[\p{L}\d/]")
 _ENDINGS = (
     "com|net|org|edu|gov|info|app|dev|io|ai|eu|es|mx|ar|cl|fr|be|ch|ca|it|br|pt|tv|me"
     "|pdf|docx?|xlsx?|pptx?|csv|txt|jpe?g|png|gif|zip|mp[34]|py|js|ts|html|json|xml|md|exe"
@@ -26,10 +26,11 @@ _VOWEL = regex.compile(r"[aeiouyà-ü]", regex.IGNORECASE)
 _RUN = regex.compile(r"\d+|[A-Z]+")
 _TOKEN = regex.compile(r"\p{L}+|\d+|.")
 _DIGIT_GROUPS = regex.compile(
-    r"(?<![\p{L}\d.,/+-])\+?(?:\(\d{1,4}\)|\d{1,5})(?:[ .-]{1,2}(?:\(\d{1,4}\)|\d{1,5})){1,7}(?![\p{L}\d/%€]|[.,-]\d)"
+    r"(?<![\p{L}\d.,/+-])\+?(?:\(\d{1,4}\)|\d{1,5})"
+    r"(?:[ .-]{1,2}(?:\(\d{1,4}\)|\d{1,5})){1,7}(?![\p{L}\d/%€]|[.,-]\d)"
 )
 _INTERNATIONAL = regex.compile(r"(?<![\p{L}\d])(?:\+|00)\d{6,15}(?!\d)")
-_GROUPED = regex.compile(r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?: \d{3})+")
+_GROUPED = regex.compile(r"[1-9]\d{0,2}(?:(?:\.\d{3})+|(?: \d{3})+)")
 _IP_ADDRESS = regex.compile(r"(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})")
 _IBAN = regex.compile(
     r"(?<![\p{L}\d])[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){2,8}(?: ?[A-Z\d]{1,4})?(?![\p{L}\d])"
@@ -45,6 +46,7 @@ _ACRONYM = regex.compile(r"(?<![\p{L}\d@#_-])\p{Lu}{2,6}(?=s?(?!\p{L}))")
 _DOTTED = regex.compile(r"(?<![\p{L}.])(?:\p{Lu}\.){2,6}(?!\p{L})")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _ROMAN = r"(?=[IVXL])(?:X{1,3}|XL|LX{0,3}|XC)?(?:IX|IV|V?I{0,3})"
+_CENTURY = r"(?=[IVX])X{0,2}(?:IX|IV|V?I{0,3})"
 
 
 def addresses(rewriter: Rewriter, language: Language) -> None:
@@ -159,7 +161,9 @@ def acronyms(rewriter: Rewriter, language: Language) -> None:
 
     def say(match: "regex.Match[str]") -> str | None:
         name = match[0].replace(".", "")
-        if name not in language.spelled and _syllables(language).fullmatch(name):
+        # In `CO2` even letters that look like a word are spelled.
+        is_formula = len(name) == 2 and match.string[match.end() : match.end() + 1].isdecimal()
+        if not is_formula and name not in language.spelled and _syllables(language).fullmatch(name):
             return None
         return letters(language, name)
 
@@ -197,23 +201,31 @@ def roman(rewriter: Rewriter, language: Language) -> None:
         gender = language.gender(match["noun"].lower())
         return language.ordinal(_roman_value(match["said"]), gender, match["noun"])
 
-    roman_number = rf"(?<said>{_ROMAN})(?![\p{{L}}\d'-])"
-    rewriter.rule(_compiled(rf"\b(?<name>(?i:{language.roman_words})) {roman_number}"), after_word)
-    rewriter.rule(_compiled(rf"\b(?<name>\p{{Lu}}\p{{L}}{{1,30}}) {roman_number}"), after_name)
-    rewriter.rule(
-        _compiled(
-            rf"(?<![\p{{L}}\d])(?<said>(?=[IVX]{{2}}){_ROMAN})(?![\p{{L}}\d'-])"
-            r"(?= (?<noun>\p{L}\p{Ll}{2,30}))"
+    word, name, noun = _roman_numbers(language)
+    rewriter.rule(word, after_word)
+    rewriter.rule(name, after_name)
+    rewriter.rule(noun, before_noun)
+
+
+@cache
+def _roman_numbers(language: Language) -> "tuple[regex.Pattern[str], ...]":
+    """Return patterns of Roman numbers after a word, after a name and before a noun."""
+    end = r"(?![\p{L}\d'-])"
+    several = rf"(?=[IVX]{{2}}|[IVX] (?:{language.centuries}))"
+    return (
+        regex.compile(rf"\b(?<name>(?i:{language.roman_words})) (?<said>{_ROMAN}){end}"),
+        regex.compile(rf"\b(?<name>\p{{Lu}}\p{{L}}{{1,30}}) (?<said>{_ROMAN}){end}"),
+        regex.compile(
+            rf"(?<![\p{{L}}\d])(?<said>{several}{_ROMAN}){end}(?= (?<noun>\p{{L}}\p{{Ll}}{{2,30}}))"
         ),
-        before_noun,
     )
 
 
 def _king(language: Language, number: int, name: str) -> str:
     if number > language.regnal_cardinal:
         return cardinal(language, number)
-    gender = language.gender(name.lower()) if name.endswith("a") else "m"
-    return language.ordinal(number, gender, "")
+    is_queen = name.istitle() and name.endswith(("a", "beth", "bel"))
+    return language.ordinal(number, "f" if is_queen else "m", "")
 
 
 def _roman_value(text: str) -> int:
@@ -225,23 +237,25 @@ def _roman_value(text: str) -> int:
 
 def ordinals(rewriter: Rewriter, language: Language) -> None:
     """Read ordinal numbers with letters after them, such as `3.º` and `XIXe`."""
-    for number, marks in (
-        (r"\d{1,4}", language.ordinal_marks),
-        (r"(?=[IVX])X{0,2}(?:IX|IV|V?I{0,3})", language.roman_ordinal_marks),
-    ):
-        for gender, mark in marks.items():
+    for gender, pattern in _ordinals(language):
 
-            def say(match: "regex.Match[str]", gender: str = gender) -> str:
-                number = match["number"]
-                value = int(number) if number.isdecimal() else _roman_value(number)
-                return language.ordinal(value, gender, noun_after(language, match))
+        def say(match: "regex.Match[str]", gender: str = gender) -> str:
+            number = match["number"]
+            value = int(number) if number.isdecimal() else _roman_value(number)
+            return language.ordinal(value, gender, noun_after(language, match))
 
-            rewriter.rule(
-                _compiled(
-                    rf"(?<![\p{{L}}\d.,])(?<number>{number})(?:{mark})(?![\p{{L}}\d]|-\p{{L}}+-)"
-                ),
-                say,
-            )
+        rewriter.rule(pattern, say)
+
+
+@cache
+def _ordinals(language: Language) -> "tuple[tuple[str, regex.Pattern[str]], ...]":
+    """Return a pattern of the ordinal numbers of each gender."""
+    marks = [(r"\d{1,4}", *mark) for mark in language.ordinal_marks.items()]
+    marks += [(_CENTURY, *mark) for mark in language.roman_ordinal_marks.items()]
+    return tuple(
+        (gender, regex.compile(rf"(?<![\p{{L}}\d.,])(?<number>{number})(?:{mark})(?![\p{{L}}\d])"))
+        for number, gender, mark in marks
+    )
 
 
 @cache

@@ -36,6 +36,7 @@ _SIGNS = {
     "₹": "INR",
     "₽": "RUB",
 }
+_PERCENTAGE = regex.compile(rf"{NUMBER_START}(?<number>{NUMBER}) ?(?<sign>[%‰])")
 _NAMED = regex.compile(r" (?:pesos|d[oó]lares|euros?|reais|soles|dollars|dollari)(?!\p{L})")
 _UNITS = {
     "km/h": "speed-kilometer-per-hour",
@@ -108,42 +109,30 @@ _UNITS = {
 
 def money(rewriter: Rewriter, language: Language) -> None:
     """Read amounts of money, with the sign before or after the number."""
-    sign = "|".join(map(regex.escape, sorted(_SIGNS, key=len, reverse=True)))
-    scale = rf"(?: ?(?<scale>{_alternatives(language.scales)})(?![\p{{L}}\d])\.?)?"
-    per = (
-        rf"(?: ?/ ?(?<per>{_alternatives(_unit_names(language))}|\p{{Ll}}{{2,12}})(?![\p{{L}}\d]))?"
-    )
 
     def say(match: "regex.Match[str]") -> str:
-        currency = match["sign"]
-        if match.groupdict().get("code"):
-            nouns = _currency(language, match["code"], bare=False)
-            currency = match["code"]
-        else:
-            currency = _SIGNS.get(match["sign"], match["sign"])
-            nouns = _currency(language, currency, bare=match["sign"] in _SIGNS)
         number = parse(match["number"], comma_groups="$" in match["sign"])
         if _NAMED.match(match.string, match.end()):
             return decimal(language, number)
+        sign = match.groupdict().get("code") or match["sign"]
+        currency = _SIGNS.get(sign, sign)
+        nouns = _currency(language, currency, bare=sign in _SIGNS)
         said = _amount(language, number, match["scale"], nouns, currency)
         return said + _per(language, match["per"])
 
-    def pattern(text: str) -> "regex.Pattern[str]":
-        return _compiled(text + per)
+    for pattern in _amounts_of_money(language):
+        rewriter.rule(pattern, say)
 
-    rewriter.rule(
-        pattern(
-            rf"(?<!\p{{L}})(?<sign>{sign}|{_CODES}) ?{NUMBER_START}(?<number>{NUMBER}){scale}"
-            rf"(?: (?<code>{_CODES})(?!\p{{L}}))?"
-        ),
-        say,
-    )
-    rewriter.rule(
-        pattern(
-            rf"{NUMBER_START}(?<number>{NUMBER}){scale}"
-            rf" ?(?:{regex.escape(language.of('x')[:-1])})?(?<sign>{sign}|(?:{_CODES})(?!\p{{L}}))"
-        ),
-        say,
+
+@cache
+def _amounts_of_money(language: Language) -> "tuple[regex.Pattern[str], regex.Pattern[str]]":
+    sign = rf"(?<sign>{_alternatives(_SIGNS)}|(?:{_CODES})(?!\p{{L}}))"
+    scale = rf"(?: ?(?<scale>{_alternatives(language.scales)})(?![\p{{L}}\d])\.?)?"
+    per = rf"(?: ?/ ?(?<per>{_symbols(language)}|\p{{Ll}}{{2,12}})(?![\p{{L}}\d]))?"
+    number = rf"{NUMBER_START}(?<number>{NUMBER}){scale}"
+    return (
+        regex.compile(rf"(?<!\p{{L}}){sign} ?{number}(?: (?<code>{_CODES})(?!\p{{L}}))?{per}"),
+        regex.compile(rf"{number} ?(?:de |di |d')?{sign}{per}"),
     )
 
 
@@ -180,28 +169,26 @@ def _currency(language: Language, code: str, bare: bool) -> tuple[str, str]:
 
 def units(rewriter: Rewriter, language: Language) -> None:
     """Read numbers with the symbol of a unit, and the sign between dimensions before one."""
-    symbols = _alternatives(_unit_names(language))
-    end = r"(?![\p{L}\d²³'’])"
 
     def measure(match: "regex.Match[str]") -> str:
-        number = parse(match["number"])
         nouns = _unit(language, match["unit"])
-        return counted(language, number, nouns) + _per(language, match["per"])
+        return counted(language, parse(match["number"]), nouns) + _per(language, match["per"])
 
-    rewriter.rule(
-        _compiled(
-            rf"{NUMBER_START}(?<number>{NUMBER}) ?(?<unit>{symbols}){end}"
-            rf"(?: ?/ ?(?<per>{symbols}|\p{{Ll}}{{2,12}}){end})?"
+    measurement, between_dimensions = _measurements(language)
+    rewriter.rule(measurement, measure)
+    rewriter.rule(between_dimensions, lambda match: f" {language.signs['×']} ")
+
+
+@cache
+def _measurements(language: Language) -> "tuple[regex.Pattern[str], regex.Pattern[str]]":
+    symbol = rf"(?:{_symbols(language)})(?![\p{{L}}\d²³'])"
+    more = r"(?: ?[x×] ?[\d.,]{1,9})?"
+    return (
+        regex.compile(
+            rf"{NUMBER_START}(?<number>{NUMBER}) ?(?<unit>{_symbols(language)})(?![\p{{L}}\d²³'])"
+            rf"(?: ?/ ?(?<per>{symbol}|\p{{Ll}}{{2,12}}(?!\p{{L}})))?"
         ),
-        measure,
-    )
-    times = language.signs["×"]
-    rewriter.rule(
-        _compiled(
-            rf"(?<=\d) ?(?<said>[x×]) ?"
-            rf"(?=[\d.,]{{1,9}}(?: ?[x×] ?[\d.,]{{1,9}})? ?(?:{symbols}){end})"
-        ),
-        lambda match: f" {times} ",
+        regex.compile(rf"(?<=\d) ?(?<said>[x×]) ?(?=[\d.,]{{1,9}}{more} ?{symbol})"),
     )
 
 
@@ -212,7 +199,7 @@ def percentages(rewriter: Rewriter, language: Language) -> None:
         words = decimal(language, parse(match["number"]))
         return f"{words} {language.percent if match['sign'] == '%' else language.per_mille}"
 
-    rewriter.rule(_compiled(rf"{NUMBER_START}(?<number>{NUMBER}) ?(?<sign>[%‰])"), say)
+    rewriter.rule(_PERCENTAGE, say)
 
 
 _VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅛": (1, 8)}
@@ -220,7 +207,6 @@ _VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4
 
 def fractions(rewriter: Rewriter, language: Language) -> None:
     """Read fractions such as 3/4, and scores such as 15/20."""
-    symbols = _alternatives(_unit_names(language))
 
     def say(match: "regex.Match[str]") -> str | None:
         if match["vulgar"]:
@@ -239,24 +225,28 @@ def fractions(rewriter: Rewriter, language: Language) -> None:
             return f"{cardinal(language, int(whole))} {said}" if whole else said
         gender = language.gender(noun) if noun else "m"
         said = language.half[gender] if below == 2 else _parts(language, above, below)
-        if whole and below == 2 and noun:
+        if whole and below == 2 and noun and (nouns or whole != "1"):
             nouns = nouns or (noun, noun)
             return f"{counted(language, Number(whole), nouns)} {language.and_half[gender]}"
         if whole:
-            said = f"{integer(language, whole, noun)} {language.and_a} {said}"
-            return f"{said} {language.of(nouns[0])}" if nouns else said
+            more = language.and_half[gender] if below == 2 else f"{language.and_a} {said}"
+            said = f"{integer(language, whole, noun)} {more}"
+            nouns = nouns or ((match["noun"],) * 2 if match["noun"] else None)
+            return f"{said} {nouns[0]}" if nouns else said
         if nouns:
             return f"{said} {nouns[0] if below == 2 else language.of(nouns[0])}"
         return said
 
-    rewriter.rule(
-        _compiled(
-            rf"(?<![\d/.,])(?:(?<whole>\d{{1,3}}) ?(?=\d{{1,2}}/|[½⅓⅔¼¾⅛])(?<=[ \d]))?"
-            rf"(?:(?<above>(?<!\d)\d{{1,2}})/(?<below>\d{{1,2}})|(?<vulgar>[½⅓⅔¼¾⅛]))(?![\d/])"
-            rf"(?: ?(?<unit>{symbols})(?![\p{{L}}\d²³'])"
-            r"|(?(whole)(?<=½|1/2)|(?!)) (?<noun>\p{Ll}{2,30}))?"
-        ),
-        say,
+    rewriter.rule(_fraction(language), say)
+
+
+@cache
+def _fraction(language: Language) -> "regex.Pattern[str]":
+    return regex.compile(
+        r"(?<![\d/.,])(?:(?<whole>\d{1,3}) ?(?=\d{1,2}/|[½⅓⅔¼¾⅛])(?<=[ \d]))?"
+        r"(?:(?<above>(?<!\d)\d{1,2})/(?<below>\d{1,2})|(?<vulgar>[½⅓⅔¼¾⅛]))(?![\d/])"
+        rf"(?: ?(?<unit>{_symbols(language)})(?![\p{{L}}\d²³'])"
+        r"|(?(whole)(?<=½|1/2)|(?!)) (?<noun>\p{Ll}{2,30}))?"
     )
 
 
@@ -274,12 +264,14 @@ def scales(rewriter: Rewriter, language: Language) -> None:
     def say(match: "regex.Match[str]") -> str:
         return counted(language, parse(match["number"]), language.scales[match["scale"]])
 
+    rewriter.rule(_scaled(language), say)
+
+
+@cache
+def _scaled(language: Language) -> "regex.Pattern[str]":
     names = [name for name, nouns in language.scales.items() if len(name) > 1 and name not in nouns]
-    rewriter.rule(
-        _compiled(
-            rf"{NUMBER_START}(?<number>{NUMBER}) ?(?<scale>{_alternatives(names)})(?!\p{{L}})\.?"
-        ),
-        say,
+    return regex.compile(
+        rf"{NUMBER_START}(?<number>{NUMBER}) ?(?<scale>{_alternatives(names)})(?!\p{{L}})\.?"
     )
 
 
@@ -322,10 +314,10 @@ def unit_noun(language: Language, symbol: str) -> str:
     return _unit(language, symbol)[1] if symbol in _unit_names(language) else symbol
 
 
+@cache
+def _symbols(language: Language) -> str:
+    return _alternatives(_unit_names(language))
+
+
 def _alternatives(words: Iterable[str]) -> str:
     return "|".join(map(regex.escape, sorted(words, key=len, reverse=True)))
-
-
-@cache
-def _compiled(pattern: str) -> "regex.Pattern[str]":
-    return regex.compile(pattern)

@@ -5,6 +5,7 @@ from num2words import num2words
 
 from kokoro_text import european
 from kokoro_text.european_language import Language, names
+from kokoro_text.european_numbers import cardinal
 from kokoro_text.reading import Rewriter
 
 _FEMININE = regex.compile(
@@ -14,7 +15,7 @@ _FEMININE = regex.compile(
     r"(?<!code|mode|épisode)|uche|tude|ule|que(?<!disque|risque|chèque|lexique|moustique))s?"
 )
 _FEMININE_WORDS = names(
-    "place chaise page ligne lettre personne voiture heure minute seconde nuit fois femme fille "
+    "c place chaise page ligne lettre personne voiture heure minute seconde nuit fois femme fille "
     "table chambre carte porte rue ville route piste boîte tasse tranche cuillère goutte livre "
     "semaine année journée date commande facture offre pièce tonne image plage cage erreur "
     "couleur fleur valeur main part clé voix croix dent fin maison leçon façon boisson chanson "
@@ -42,14 +43,14 @@ def _gender(noun: str) -> str:
 
 
 def _agree(words: str, noun: str) -> str:
-    return regex.sub(r"\bun$", "une", words) if _gender(noun) == "f" else words
+    return f"{words}e" if _gender(noun) == "f" and words.endswith("un") else words
 
 
 def _ordinal(number: int, gender: str, noun: str) -> str:
     if number == 1 and gender == "f":
         return "première"
     if number == 0 or number > 10**6:
-        return european.cardinal(LANGUAGE, number)
+        return cardinal(LANGUAGE, number)
     words: str = num2words(number, lang="fr", to="ordinal")
     return words
 
@@ -201,6 +202,8 @@ LANGUAGE = Language(
         "+": "plus",
         "√": "racine de",
         "→": "",
+        "^": "puissance",
+        "§": "paragraphe",
         "²": "au carré",
         "³": "au cube",
     },
@@ -208,7 +211,7 @@ LANGUAGE = Language(
         r"av\. J\.-C\.": "avant Jésus-Christ",
         r"apr?\. J\.-C\.": "après Jésus-Christ",
         r"MM\.(?= \p{Lu})": "messieurs",
-        r"M\.(?= (?:\p{Lu}|le |l'))": "monsieur",
+        r"M\.(?= (?:\p{Lu}|et |le |l'))": "monsieur",
         r"Mme\.?(?!\p{L})": "madame",
         r"Mmes\.?(?!\p{L})": "mesdames",
         r"Mlle\.?(?!\p{L})": "mademoiselle",
@@ -223,7 +226,7 @@ LANGUAGE = Language(
         r"[Aa]v\.(?= \p{L})": "avenue",
         r"[Bb](?:ou)?l?v?d\.?(?= \p{L})": "boulevard",
         r"[Pp]l\.(?= \p{L})": "place",
-        r"[Nn][°º](?= ?\d)|[Nn]o\.?(?= \d)": "numéro ",
+        r"[Nn][°º](?= ?\d| (?:\p{Lu}|de |du ))|[Nn]o\.?(?= \d)": "numéro ",
         r"[Nn]os(?= \d)|[Nn][°º]s(?= ?\d)": "numéros ",
         r"pp\.(?= \d)": "pages",
         r"p\.(?= \d)": "page",
@@ -242,6 +245,9 @@ LANGUAGE = Language(
         r"et/ou(?!\p{L})": "et ou",
         r"S\.A\.(?!\p{L})": "S A",
         r"RDV|rdv": "rendez-vous",
+        r"c\. ?à ?s\.": "cuillères à soupe",
+        r"c\. ?à ?c\.": "cuillères à café",
+        r"c\.(?= à (?:soupe|café))": "cuillère",
         r"2nd(?!\p{L})": "second",
         r"2nde(?!\p{L})": "seconde",
         r"(?<!\d )[Kk]m\.?(?= \d)": "kilomètre",

@@ -5,6 +5,7 @@ from num2words import num2words
 
 from kokoro_text import european
 from kokoro_text.european_language import Language, names
+from kokoro_text.european_numbers import cardinal
 from kokoro_text.reading import Rewriter
 
 _FEMININE = regex.compile(r".*(?:[^m]a|[aiu]ma|[zs]ione|tà|tù|trice|udine|igine)")
@@ -43,7 +44,7 @@ def _agree(words: str, noun: str) -> str:
 
 def _ordinal(number: int, gender: str, noun: str) -> str:
     if number == 0 or number > 10**6:
-        return european.cardinal(LANGUAGE, number)
+        return cardinal(LANGUAGE, number)
     words: str = num2words(number, lang="it", to="ordinal")
     return f"{words[:-1]}a" if gender == "f" else words
 
@@ -76,9 +77,9 @@ LANGUAGE = Language(
     agree=_agree,
     gender=_gender,
     not_nouns=names(
-        "di del della dei degli delle dell all dall nell sull l dal dalla dai dalle al alla ai alle nel nella "
-        "nei nelle sul sulla sui sulle e ed o a ad in con per da tra fra che il la lo i gli le un una si è "
-        "sono su non ma più meno poi fino era ha hanno circa ogni prima dopo"
+        "di del della dei degli delle dell all dall nell sull l dal dalla dai dalle al alla ai alle "
+        "nel nella nei nelle sul sulla sui sulle e ed o a ad in con per da tra fra che il la lo i "
+        "gli le un una si è sono su non ma più meno poi fino era ha hanno circa ogni prima dopo"
     ),
     plural_ends="aeio",
     labels=names(
@@ -121,6 +122,7 @@ LANGUAGE = Language(
         "mass-tonne": ("tonnellata", "tonnellate"),
     },
     units={
+        "gg": "duration-day",
         "mq": "area-square-meter",
         "mc": "volume-cubic-meter",
         "sec": "duration-second",
@@ -134,7 +136,7 @@ LANGUAGE = Language(
     date_context=r"il|dal|al|del|entro|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica",
     months={"sett": 9, "genn": 1, "febbr": 2},
     phone_parts=r"(?:(?:\+|00)(39))?(3\d\d)(\d{3})(\d{4})",
-    phone=r"3\d\d \d{3} \d{3}",
+    phone=r"(?:3\d\d|80\d) \d{3} \d{3}",
     codes=r"(?<![\p{L}\d.,])\+?(?:39 )?0\d{1,3}[ /-]\d{5,8}(?!\d)|(?<!\d)3\d\d[ /-]?\d{6,7}(?!\d)",
     address_signs={
         "@": "chiocciola",
@@ -162,7 +164,7 @@ LANGUAGE = Language(
         "Amedeo Edoardo Riccardo"
     ),
     regnal_cardinal=10**6,
-    centuries="secolo|capitolo",
+    centuries="secolo|capitolo|atto|tomo|titolo|libro",
     roman_words="secolo|capitolo|tomo|volume|atto|parte|fase|tipo|livello|titolo|allegato|libro",
     signs={
         "×": "per",
@@ -187,6 +189,8 @@ LANGUAGE = Language(
         "+": "più",
         "√": "radice di",
         "→": "",
+        "^": "alla",
+        "§": "paragrafo",
         "²": "al quadrato",
         "³": "al cubo",
     },
@@ -213,7 +217,7 @@ LANGUAGE = Language(
         r"P\.(?:zza|za)": "piazza",
         r"C\.so": "corso",
         r"[Vv]\.(?= \p{Lu})": "via",
-        r"[Nn]\.[°º]? ?(?=\d)|[Nn][°º] ?(?=\d)|[Nn]r\. ?(?=\d)|num\. ?(?=\d)": "numero ",
+        r"(?:[Nn]\.[°º]?|[Nn][°º]|[Nn]r\.|num\.) ?(?=\d|[A-Z]{1,4}-?\d)": "numero ",
         r"[Pp]agg\.|pp\.(?= \d)": "pagine",
         r"[Pp]ag\.|p\.(?= \d)": "pagina",
         r"[Cc]ap\.(?= \d)": "capitolo",

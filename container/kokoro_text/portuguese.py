@@ -5,6 +5,7 @@ from num2words import num2words
 
 from kokoro_text import european
 from kokoro_text.european_language import Language, names
+from kokoro_text.european_numbers import cardinal
 from kokoro_text.reading import Rewriter
 
 _FEMININE = regex.compile(
@@ -39,20 +40,20 @@ def _gender(noun: str) -> str:
 def _agree(words: str, noun: str) -> str:
     if _gender(noun) != "f":
         return words
-    millions, join, rest = regex.fullmatch(r"(?:(.*(?:lh|)(?:ão|ões))( ))?(.*)", words).groups(
-        default=""
-    )  # type: ignore[union-attr]
+    millions, _, rest = words.rpartition("lhões ")
     rest = regex.sub(r"(?<=[dz]ent|nhent)os", "as", rest)
     rest = regex.sub(r"\bum$", "uma", rest)
-    rest = regex.sub(r"\bdois(?= mil|$)", "duas", rest)
-    return f"{millions}{join}{rest}"
+    rest = regex.sub(r"\bdois(?= mil\b|$)", "duas", rest)
+    return f"{millions}lhões {rest}" if millions else rest
 
 
 def _ordinal(number: int, gender: str, noun: str) -> str:
     if number == 0 or number > 10**6:
-        return european.cardinal(LANGUAGE, number)
+        return cardinal(LANGUAGE, number)
     words: str = num2words(number, lang="pt_BR", to="ordinal")
-    return regex.sub(r"o\b", "a", words) if gender == "f" else words
+    if gender == "f":
+        words = regex.sub(r"o\b", "a", words)
+    return words
 
 
 def _clock(hour: str, minute: str, number: int) -> str:
@@ -68,7 +69,7 @@ LANGUAGE = Language(
     per_mille="por mil",
     per=lambda noun: f"por {noun}",
     range="a",
-    over="sobre",
+    over="de",
     and_a="e",
     and_half={"m": "e meio", "f": "e meia"},
     number_sign="número",
@@ -151,7 +152,7 @@ LANGUAGE = Language(
     spelled=names("IA UE TV ID IP OMS API"),
     syllables=(
         r"(?:(?:[bcfgpv][rl]|[dt]r|ch|lh|nh|qu|[b-df-hj-np-tv-zç])?[aeiouáéíóúâêôãõ]{1,2}"
-        r"(?:[lmnrszptdc](?![aeiouáéíóúâêôãõ]))?){1,6}"
+        r"(?:[lmnrszptdcx](?![aeiouáéíóúâêôãõ]))?){1,6}"
     ),
     regnal=names(
         "Pedro João Paulo Bento Pio Leão Gregório Clemente Inocêncio Manuel Afonso Carlos Filipe "
@@ -184,10 +185,13 @@ LANGUAGE = Language(
         "+": "mais",
         "√": "raiz de",
         "→": "",
+        "^": "elevado a",
+        "§": "parágrafo",
         "²": "ao quadrado",
         "³": "ao cubo",
     },
     abbreviations={
+        r"OK(?!\p{L})": "oquei",
         r"[Ss]ra\.": "senhora",
         r"[Ss]ras\.": "senhoras",
         r"[Ss]rta\.": "senhorita",
@@ -204,7 +208,7 @@ LANGUAGE = Language(
         r"[Aa]v\.": "avenida",
         r"R\.(?= \p{Lu})": "rua",
         r"[Pp][çc]a\.": "praça",
-        r"[Nn]\.?[º°]\.?(?= ?\d)|[Nn]úm\.": "número ",
+        r"[Nn]\.?[º°]\.?(?= ?\d| (?:\p{Lu}|d[eoa] ))|[Nn]úm\.": "número ",
         r"[Aa]pto?\.|[Aa]pto(?= \d)": "apartamento",
         r"[Bb]l\.(?= )": "bloco",
         r"[Pp]ágs\.|pp\.(?= \d)": "páginas",

@@ -4,6 +4,7 @@ import regex
 
 from kokoro_text import european
 from kokoro_text.european_language import Language, names
+from kokoro_text.european_numbers import cardinal
 from kokoro_text.reading import Rewriter
 
 _FEMININE = regex.compile(
@@ -15,7 +16,7 @@ _FEMININE_WORDS = names(
     "mujeres flor flores mano manos foto fotos moto motos ley leyes red redes luz luces voz voces "
     "fuente fuentes serie series base bases frase frases clave claves sede sedes nube nubes nave "
     "naves torre torres señal señales sal piel pieles imagen imágenes orden órdenes radio radios "
-    "madre madres pág págs hora horas leche carne habitación pared paredes cruz cruces raíz raíces sartén suerte "
+    "madre madres pág págs hora horas leche carne pared paredes cruz cruces raíz raíces sartén "
     "suite suites gente app apps web webs pyme pymes tesis crisis dosis"
 )
 _MASCULINE_WORDS = names(
@@ -40,7 +41,8 @@ _TEENS = {11: "undécimo", 12: "duodécimo", **{10 + n: f"decimo{_UNITS[n]}" for
 
 def _tidy(words: str) -> str:
     words = regex.sub(r"veintiuno(?= (?:mil|bill|trill))", "veintiún", words)
-    return regex.sub(r"\buno(?= (?:mil|bill|trill))", "un", words)
+    tidy: str = regex.sub(r"\buno(?= (?:mil|bill|trill))", "un", words)
+    return tidy
 
 
 def _gender(noun: str) -> str:
@@ -52,7 +54,8 @@ def _gender(noun: str) -> str:
 def _agree(words: str, noun: str) -> str:
     if _gender(noun) == "m":
         words = regex.sub(r"veintiuno$", "veintiún", words)
-        return regex.sub(r"\buno$", "un", words)
+        shortened: str = regex.sub(r"\buno$", "un", words)
+        return shortened
     millions, _, rest = words.rpartition("ones ")
     rest = regex.sub(r"(?<=cient|quinient)os", "as", rest)
     rest = regex.sub(r"uno$", "una", rest)
@@ -61,15 +64,15 @@ def _agree(words: str, noun: str) -> str:
 
 def _ordinal(number: int, gender: str, noun: str) -> str:
     if not 0 < number < 1000:
-        return "milésimo" if number == 1000 else european.cardinal(LANGUAGE, number)
+        return "milésimo" if number == 1000 else cardinal(LANGUAGE, number)
     hundreds, below = divmod(number, 100)
     words = [_HUNDREDS[hundreds]]
     words += [_TEENS[below]] if below in _TEENS else [_TENS[below // 10], _UNITS[below % 10]]
     said = " ".join(filter(None, words))
     if gender == "f":
-        return regex.sub(r"o\b", "a", said)
-    if gender == "er" or (noun and gender == "m"):
-        return regex.sub(r"(?<=primer|tercer)o$", "", said)
+        said = regex.sub(r"o\b", "a", said)
+    elif gender == "er" or noun:
+        said = regex.sub(r"(?<=primer|tercer)o$", "", said)
     return said
 
 
@@ -205,10 +208,13 @@ LANGUAGE = Language(
         "+": "más",
         "√": "raíz de",
         "→": "",
+        "^": "elevado a",
+        "§": "apartado",
         "²": "al cuadrado",
         "³": "al cubo",
     },
     abbreviations={
+        r"OK(?!\p{L})": "okey",
         r"EE\. ?UU\.?|EEUU(?!\p{L})": "Estados Unidos",
         r"[Ss]ra\.": "señora",
         r"[Ss]ras\.": "señoras",
@@ -230,7 +236,7 @@ LANGUAGE = Language(
         r"[Aa]vda?\.|Av\.": "avenida",
         r"[Cc]/(?= ?\p{Lu})": "calle ",
         r"Pza\.|Plza\.|Pl\.(?= \p{L})": "plaza",
-        r"[Nn]\.? ?[º°]\.?(?= ?\d)|[Nn]úm\.|[Nn]ro\.|No\.(?= \d)": "número",
+        r"[Nn]\.?[º°]\.?(?= ?\d| (?:\p{Lu}|de ))|[Nn]úm\.|[Nn]ro\.|No\.(?= \d)": "número",
         r"[Nn]\.ᵒˢ|[Nn]úms\.": "números",
         r"dcha\.?(?!\p{L})": "derecha",
         r"izda?\.|izqda?\.": "izquierda",
