@@ -51,7 +51,8 @@ class Language:
         cents: Singular and plural of the minor unit of currencies; the key "" is for the others.
         amount: Returns the words of an amount of money with a minor unit.
         units: Units that are written differently from the international symbols.
-        unit_names: Singular and plural of units whose name in CLDR is not what people say.
+        unit_names: Singular and plural of units that CLDR does not have, or whose name in CLDR is
+            not what people say.
         clock: Returns a time of day. The arguments are the words of hour and minute, and the
             minute.
         hours: The noun that the hour of a time counts.

@@ -45,6 +45,12 @@ def dates(rewriter: Rewriter, language: Language) -> None:
         is_elided = match.string[match.start() - 1 : match.start()] == "'"
         return _date(language, match["day"], month, match["year"], is_elided)
 
+    def weekday(match: "regex.Match[str]") -> str:
+        return _weekdays(language)[match["said"].lower().rstrip(".")]
+
+    dash, name = _abbreviated_weekdays(language)
+    rewriter.rule(dash, lambda match: f" {language.range} ")
+    rewriter.rule(name, weekday)
     rewriter.rule(_ISO_DATE, say)
     rewriter.rule(_DATE, say)
     rewriter.rule(_DAY_AND_MONTH, short)
@@ -125,6 +131,27 @@ def months(language: Language) -> dict[str, int]:
 def _month_name(language: Language, month: int) -> str:
     name: str = Locale.parse(language.locale).months["format"]["wide"][month]
     return name.lower()
+
+
+@cache
+def _weekdays(language: Language) -> dict[str, str]:
+    """Return the names of weekdays by their abbreviation."""
+    days = Locale.parse(language.locale).days["format"]
+    return {days["abbreviated"][day].rstrip(".").lower(): days["wide"][day] for day in range(7)}
+
+
+@cache
+def _abbreviated_weekdays(language: Language) -> "tuple[regex.Pattern[str], regex.Pattern[str]]":
+    """Return patterns of the dash in `lun-vie`, and of a weekday there and in `lun. 3`."""
+    name = rf"(?i:{'|'.join(map(regex.escape, _weekdays(language)))})(?!\p{{L}})"
+    join = rf"(?: ?[-–] ?| (?:{language.range}|au) )"
+    return (
+        regex.compile(rf"(?<=(?<!\p{{L}}){name}\.?) ?(?<said>[-–]) ?(?={name})"),
+        regex.compile(
+            rf"(?<!\p{{L}})(?:(?<said>{name}\.?)(?={join}{name})"
+            rf"|(?<=(?<!\p{{L}}){name}\.?{join})(?<said>{name}\.?)|(?<said>{name}\.)(?=,? \d))"
+        ),
+    )
 
 
 @cache

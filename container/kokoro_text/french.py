@@ -127,6 +127,11 @@ LANGUAGE = Language(
     },
     amount=lambda whole, minor, noun: f"{whole} {minor}",
     unit_names={
+        "dB": ("décibel", "décibels"),
+        "bpm": ("battement par minute", "battements par minute"),
+        "rpm": ("tour par minute", "tours par minute"),
+        "Mbps": ("mégabit par seconde", "mégabits par seconde"),
+        "Gbps": ("gigabit par seconde", "gigabits par seconde"),
         "temperature-celsius": ("degré", "degrés"),
         "speed-kilometer-per-hour": ("kilomètre-heure", "kilomètres-heure"),
         "angle-degree": ("degré", "degrés"),

@@ -77,9 +77,10 @@ LANGUAGE = Language(
     agree=_agree,
     gender=_gender,
     not_nouns=names(
-        "di del della dei degli delle dell all dall nell sull l dal dalla dai dalle al alla ai alle "
-        "nel nella nei nelle sul sulla sui sulle e ed o a ad in con per da tra fra che il la lo i "
-        "gli le un una si è sono su non ma più meno poi fino era ha hanno circa ogni prima dopo"
+        "di del della dei degli delle dell all dall nell sull l dal dalla dai dalle al alla ai "
+        "alle nel nella nei nelle sul sulla sui sulle e ed o a ad in con per da tra fra che il la "
+        "lo i gli le un una si è sono su non ma più meno poi fino era ha hanno circa ogni prima "
+        "dopo"
     ),
     plural_ends="aeio",
     labels=names(
@@ -116,6 +117,11 @@ LANGUAGE = Language(
     },
     amount=lambda whole, minor, noun: f"{whole} e {minor}",
     unit_names={
+        "dB": ("decibel", "decibel"),
+        "bpm": ("battito al minuto", "battiti al minuto"),
+        "rpm": ("giro al minuto", "giri al minuto"),
+        "Mbps": ("megabit al secondo", "megabit al secondo"),
+        "Gbps": ("gigabit al secondo", "gigabit al secondo"),
         "mass-kilogram": ("chilo", "chili"),
         "temperature-celsius": ("grado", "gradi"),
         "angle-degree": ("grado", "gradi"),

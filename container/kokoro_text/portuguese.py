@@ -115,6 +115,11 @@ LANGUAGE = Language(
     cents={"": ("centavo", "centavos"), "GBP": ("pêni", "pence")},
     amount=lambda whole, minor, noun: f"{whole} e {minor} {noun}",
     unit_names={
+        "dB": ("decibel", "decibéis"),
+        "bpm": ("batimento por minuto", "batimentos por minuto"),
+        "rpm": ("rotação por minuto", "rotações por minuto"),
+        "Mbps": ("megabit por segundo", "megabits por segundo"),
+        "Gbps": ("gigabit por segundo", "gigabits por segundo"),
         "mass-kilogram": ("quilo", "quilos"),
         "temperature-celsius": ("grau", "graus"),
         "angle-degree": ("grau", "graus"),

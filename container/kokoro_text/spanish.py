@@ -142,6 +142,11 @@ LANGUAGE = Language(
     },
     amount=lambda whole, minor, noun: f"{whole} con {minor} {noun}",
     unit_names={
+        "dB": ("decibelio", "decibelios"),
+        "bpm": ("latido por minuto", "latidos por minuto"),
+        "rpm": ("revolución por minuto", "revoluciones por minuto"),
+        "Mbps": ("megabit por segundo", "megabits por segundo"),
+        "Gbps": ("gigabit por segundo", "gigabits por segundo"),
         "mass-kilogram": ("kilo", "kilos"),
         "temperature-celsius": ("grado", "grados"),
         "angle-degree": ("grado", "grados"),

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from kokoro_text.characters import canonical
 from kokoro_text.normalizer import read
 from kokoro_voice.g2p import Pronouncer
 from tests.said_right import is_said_right, load
@@ -16,6 +17,10 @@ def said(text: str, language: str) -> str:
     return " ".join(reading.spoken for reading in read(text, language) if reading.spoken)
 
 
+def canonical_words(text: str) -> str:
+    return " ".join(map(canonical, text.split()))
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_cases_are_said_right(language: str) -> None:
     pronouncer = Pronouncer()
@@ -23,6 +28,14 @@ def test_cases_are_said_right(language: str) -> None:
     wrong = [case.text for case in load(language) if not is_said_right(case, pronouncer.phonemes)]
 
     assert wrong == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_plain_words_are_left_alone(language: str) -> None:
+    # `is_said_right` reads the expected words by the same rules, so it cannot see this.
+    plain = [" ".join(words.split()) for case in load(language) for words in case.says]
+
+    assert [words for words in plain if said(words, language) != canonical_words(words)] == []
 
 
 @pytest.mark.parametrize(
@@ -76,6 +89,12 @@ def test_cases_are_said_right(language: str) -> None:
         # Capital letters are not always an acronym.
         ("es", "MUY IMPORTANTE", "MUY IMPORTANTE"),
         ("fr-fr", "AVANT MIDI", "AVANT MIDI"),
+        # Weekdays are abbreviated with a point before a day, and in ranges.
+        ("es", "Lun-Vie", "lunes a viernes"),
+        ("it", "Il mar 3 e il sole", "Il mar tre e il sole"),
+        # A unit after another one.
+        ("it", "15 €/h", "quindici euro all'ora"),
+        ("fr-fr", "1,2 g/l", "un virgule deux gramme par litre"),
         # Smileys are not said.
         ("it", "ciao \N{GRINNING FACE}", "ciao"),
     ],
