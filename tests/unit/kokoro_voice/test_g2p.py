@@ -58,7 +58,10 @@ def test_english_words_have_their_own_phonemes(
         ("es", "[Hola](/xxx/), sí.", [("Hola,", "xxx, "), ("sí.", "sˈi.")]),
         ("fr-fr", "– «Oui», monsieur !", [("– «Oui»,", "“wˈi”, "), ("monsieur !", "məsjˈø !")]),
         ("pt-br", "Custa R$ 20,50.", [
-            ("Custa", "kˈustæ "), ("R$", "xeˈW"), ("20,50.", " dˈolar vˈiŋʧy,sˌiŋkwˈAŋtæ."),
+            ("Custa", "kˈustæ "), ("R$ 20,50.", "vˈiŋʧy xeˈIz i sˌiŋkwˈAŋtæ sˌAŋtˈavʊs."),
+        ]),
+        ("fr-fr", "Qu'est-ce que c'est ?", [
+            ("Qu'est-ce", "kɛskˌ"), ("que", "ə s"), ("c'est ?", "ˈɛ ?"),
         ]),
     ],
 )  # fmt: skip
