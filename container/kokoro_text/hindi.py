@@ -30,13 +30,13 @@ _NUMBER_START = r"(?<![\p{L}\p{M}\d]|\d[.,:/-])"
 
 
 def _one_of(words: Mapping[str, object]) -> str:
-    """Return a pattern of the keys of `words`, the longest first. A dot may also be `॰`."""
+    """Return a pattern of the keys of `words`, the longest first. A dot may also be `॰` or a zero."""
     keys = sorted(words, key=len, reverse=True)
-    return "(?:" + "|".join(regex.escape(key).replace(r"\.", "[.॰]") for key in keys) + ")"
+    return "(?:" + "|".join(regex.escape(key).replace(r"\.", "[.॰0]") for key in keys) + ")"
 
 
 def _in(table: Mapping[str, str], key: str) -> str:
-    return table[key.replace("॰", ".")]
+    return table[key if key in table else key.replace("॰", ".").replace("0", ".")]
 
 
 _MONTHS: Mapping[int, str] = {
@@ -47,6 +47,8 @@ _MONTH = "(?:" + "|".join([*_MONTHS.values(), "जनवरी", "फ़रव�
 _INITIAL = "(?:" + "|".join({*words.LETTERS.values(), "एफ", "जेड", "ज़ेड"}) + ")"
 
 _SCALE = f"{_one_of(words.SCALES)}{_END}"
+_MONEY_SCALES = {**words.SCALES, "L": "लाख"}
+_MONEY_SCALE = f"{_one_of(_MONEY_SCALES)}{_END}"
 _MIXED = {
     "½": with_half,
     "1/2": with_half,
@@ -77,13 +79,21 @@ _DATE = regex.compile(
 _MONTH_YEAR = regex.compile(rf"{_MONTH},? (?P<said>1[1-9]\d\d){_END}")
 _CLOCK = regex.compile(
     r"(?<![\d:.])(?P<hour>[01]?\d|2[0-4])[:](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:])"
-    r"(?:\s?(?P<half>[AaPp]\.?[Mm]\.?)(?![\p{L}]))?(?P<oclock> बजे)?"
+    r"(?:\s?(?P<half>[AaPp]\.?[Mm]\.?)(?![\p{L}]))?(?P<oclock> बजे)?(?(half)(?: पर)?)"
+)
+_CLOCKS = regex.compile(
+    r"(?<![\d:.])(?P<said>(?:[01]?\d|2[0-4]):[0-5]\d ?[-–] ?(?:[01]?\d|2[0-4]):[0-5]\d(?: बजे)?)(?![\d:])"
+)
+_CLOCK_WITH_DOT = regex.compile(
+    rf"{_NUMBER_START}(?P<hour>1[0-2]|[1-9])\.(?P<minute>[0-5]\d)(?P<second>)(?P<half>)(?P<oclock> बजे)"
 )
 _HOUR = regex.compile(
     rf"{_NUMBER_START}(?P<hour>1[0-2]|[1-9])\s?(?P<half>[AaPp]\.?[Mm]\.?)(?![\p{{L}}])(?: बजे)?"
 )
 _DAYPART_BEFORE = regex.compile(r"(?:सुबह|शाम|रात|दोपहर|तड़के)(?: \p{L}{1,6})?\s*$")
-_RATIO = regex.compile(r"(?<![\d:.])(?P<first>\d{1,4}) ?: ?(?P<second>\d{1,4})(?![\d:.])")
+_RATIO = regex.compile(
+    r"(?<![\d:.])(?P<first>\d{1,4}) ?: ?(?P<second>\d{1,4})(?![\d:.])(?P<named> क[ाे] अनुपात)?"
+)
 _PHONE = regex.compile(
     r"(?<![\p{L}\p{M}\d]|[.,:/-])\+?\(?\d{1,5}\)?(?:[ -]\d{2,8}){1,5}(?![\d]|[.,:/-]\d)"
 )
@@ -94,16 +104,16 @@ _CODE = regex.compile(
 )
 _DIALLED = regex.compile(rf"{_NUMBER_START}(?P<said>\d{{3,8}})(?= (?:नंबर )?(?:डायल|पर कॉल|पर फ़ोन))")
 _MONEY_BEFORE = regex.compile(
-    rf"(?<![\p{{L}}\p{{M}}\p{{N}}])(?P<minus>-)?(?P<currency>{_one_of(words.CURRENCIES)})\s?"
-    rf"(?:(?P<first>{_NUMBER})\s?[-–]\s?)?(?P<number>{_NUMBER})(?P<mark>/-)?"
-    rf"(?:\s?(?P<scale>{_SCALE}))?(?P<named> रुपये| रुपए)?"
+    rf"(?<![\p{{L}}\p{{M}}\p{{N}}]|\d (?=रु|रू|Rs))(?P<minus>-)?(?P<currency>{_one_of(words.CURRENCIES)})\s?"
+    rf"(?:(?P<first>{_NUMBER})\s?[-–]\s?(?P=currency)?)?(?P<number>{_NUMBER})(?P<mark>/-)?"
+    rf"(?:\s?(?P<scale>{_MONEY_SCALE}))?(?P<named> रुपये| रुपए)?"
 )
 _MONEY_AFTER = regex.compile(
     rf"{_NUMBER_START}(?P<minus>-)?(?P<number>{_NUMBER})"
-    rf"(?:\s?(?P<scale>{_SCALE}))?\s?(?P<currency>{_one_of(words.CURRENCIES)}){_END}(?P<mark>/-)?"
+    rf"(?:\s?(?P<scale>{_MONEY_SCALE}))?\s?(?P<currency>{_one_of(words.CURRENCIES)}){_END}(?P<mark>/-)?"
 )
 _ORDINAL = regex.compile(
-    rf"{_NUMBER_START}(?P<number>\d{{1,6}})-?(?P<ending>वीं|वाँ|वां|वें|वी|वा|वे|ला|ली|ले|रा|री|रे|था|थी|थे|ठा|ठी|ठे){_END}"
+    rf"(?<![\p{{L}}\p{{M}}\d]|\d[.,:/])(?P<number>\d{{1,6}})-?(?P<ending>वीं|वाँ|वां|वें|वी|वा|वे|ला|ली|ले|रा|री|रे|था|थी|थे|ठा|ठी|ठे){_END}"
 )
 _ENGLISH_ORDINAL = regex.compile(rf"{_NUMBER_START}(?P<number>\d{{1,6}})(?:st|nd|rd|th){_END}")
 _ALWAYS = regex.compile(rf"{_NUMBER_START}24[/x×]7{_END}")
@@ -115,7 +125,7 @@ _FRACTION = regex.compile(
 )
 _SCORE = regex.compile(
     rf"{_NUMBER_START}(?P<first>\d{{1,3}})[-–](?P<second>\d{{1,3}})(?![\d]|[-–.,]\d)"
-    r"(?P<verb> से (?:जीत|हार|मात|हरा|पीछे|आगे|बढ़त|अपने))?"
+    r"(?P<verb> से (?:जीत|हार|मात|हरा|पीछे|आगे|बराबर|ड्रॉ|बढ़त|अपने))?(?! बजे)"
 )
 _YEARS = regex.compile(
     rf"{_NUMBER_START}(?P<first>1[1-9]\d\d|20\d\d)\s?[-–]\s?(?P<second>\d{{4}}|\d\d){_END}(?![-–]\d)"
@@ -134,6 +144,11 @@ _YEAR = regex.compile(
     rf"(?=\s?[)।,.]?\s?(?:(?:में|से|तक|के|की|का|को|ईस्वी|ई[.॰]|वाल[ाीे]|और|व){_END}|\)))"
 )
 _YEAR_AFTER = regex.compile(rf"(?:सन्?|साल|वर्ष|संवत) (?P<said>1[1-9]\d\d){_END}")
+_TIMES = regex.compile(r"(?<=\d ?)x(?= ?\d)")
+_FEET = regex.compile(rf"{_NUMBER_START}(?P<feet>\d{{1,2}})' ?(?P<inches>\d{{1,2}})(?:\"|'')")
+_UNIT_ALONE = regex.compile(
+    rf"{_START}{_one_of({unit: 0 for unit in words.UNITS if unit.count('.') == 2})}{_END}"
+)
 _SUBTRACTION = regex.compile(r"(?<=\d )(?P<said>[-–])(?= \d)")
 _POWER = regex.compile(r"(?<=[\p{L}\d)])[²³]")
 _HASH = regex.compile(r"#(?=\d)")
@@ -146,11 +161,11 @@ _SIGNED = regex.compile(
 )
 _PLAIN = regex.compile(rf"{_NUMBER}")
 _ROMAN_AFTER_NOUN = regex.compile(
-    r"(?<=(?:भाग|अध्याय|खंड|खण्ड|चरण|कक्षा|क्लास|सत्र|टाइप|श्रेणी|स्तर|अनुच्छेद|सूची|युद्ध|फ़ेज़|पार्ट|टियर)[ -])"
+    r"(?<=(?:भाग|अध्याय|खंड|खण्ड|चरण|कक्षा|क्लास|सत्र|टाइप|श्रेणी|स्तर|अनुच्छेद|सूची|फ़ेज़|पार्ट|टियर)[ -])"
     rf"(?P<said>[IVX]{{1,5}}){_END}"
 )
 _ROMAN_AFTER_NAME = regex.compile(
-    rf"(?<=\p{{Devanagari}} )(?P<said>I{{2,3}}|IV|V|VI{{1,3}}|IX){_END}"
+    rf"(?<=[\p{{L}}\p{{M}}] )(?P<said>I{{2,3}}|IV|V|VI{{1,3}}|IX){_END}"
 )
 _ACRONYM = regex.compile(r"(?<![A-Za-z])[A-Z]{1,6}(?:&[A-Z]{1,3})?(?![A-Za-z'])")
 _SIGN = regex.compile("[" + regex.escape("".join(words.SIGNS)) + "]")
@@ -170,9 +185,11 @@ def rules(rewriter: Rewriter, language: str) -> None:
     rewriter.rule(_ISO_DATE, _date)
     rewriter.rule(_DATE, _date)
     rewriter.rule(_MONTH_YEAR, lambda match: year(match["said"]))
+    rewriter.rule(_CLOCKS, _clocks)
     rewriter.rule(_CLOCK, _clock)
+    rewriter.rule(_CLOCK_WITH_DOT, _clock)
     rewriter.rule(_HOUR, lambda match: f"{_daypart(match)}{cardinal(int(match['hour']))} बजे")
-    rewriter.rule(_RATIO, lambda match: f"{number(match['first'])} अनुपात {number(match['second'])}")
+    rewriter.rule(_RATIO, _ratio)
 
     rewriter.rule(_MONEY_BEFORE, _money)
     rewriter.rule(_MONEY_AFTER, _money)
@@ -189,11 +206,14 @@ def rules(rewriter: Rewriter, language: str) -> None:
     rewriter.rule(_FRACTION, _fraction)
     rewriter.rule(_SCORE, _score)
     rewriter.rule(_RANGE, _range)
+    rewriter.rule(_FEET, _feet)
     rewriter.rule(_VERSION, _version)
     rewriter.rule(_NETWORK, lambda match: words.NETWORKS[match[0]])
     rewriter.rule(_MEASURE, _measure)
     rewriter.rule(_YEAR_AFTER, lambda match: year(match["said"]))
     rewriter.rule(_YEAR, lambda match: year(match["said"]))
+    rewriter.rule(_UNIT_ALONE, lambda match: _in(words.UNITS, match[0]))
+    rewriter.rule(_TIMES, lambda match: " गुणा ")
     rewriter.rule(_SUBTRACTION, lambda match: "माइनस")
     rewriter.rule(_POWER, lambda match: " का वर्ग" if match[0] == "²" else " का घन")
     rewriter.rule(_HASH, lambda match: "नंबर ")
@@ -228,9 +248,13 @@ def _spelled(letters: str) -> str:
 
 
 def _acronym(match: "regex.Match[str]") -> str | None:
-    if match[0] in words.SPOKEN_ACRONYMS:
+    """Return the names of an acronym's letters, unless it is said as a word."""
+    letters = match[0]
+    vowels = sum(letter in "AEIOU" for letter in letters)
+    is_word = letters in words.SPOKEN_ACRONYMS or (len(letters) > 3 and vowels > 1)
+    if "&" not in letters and is_word and letters not in words.SPELLED_ACRONYMS:
         return None
-    return " ऐंड ".join(f" {_spelled(letters)} " for letters in match[0].split("&"))
+    return " ऐंड ".join(map(_spelled, letters.split("&")))
 
 
 def _date(match: "regex.Match[str]") -> str | None:
@@ -240,7 +264,7 @@ def _date(match: "regex.Match[str]") -> str | None:
 
 def _clock(match: "regex.Match[str]") -> str:
     """Return a time of day. Half past and the quarters have their own words up to 12 o'clock."""
-    hour, minute, second = int(match["hour"]), int(match["minute"]), match["second"]
+    hour, minute, second = int(match["hour"]), int(match["minute"]), match["second"] or None
     part = _daypart(match)
     if second is not None:
         return (
@@ -261,6 +285,13 @@ def _clock(match: "regex.Match[str]") -> str:
     return f"{said} पर" if match["oclock"] else said
 
 
+def _clocks(match: "regex.Match[str]") -> str:
+    """Return a time from and to. Only the second is followed by `बजे`."""
+    first, second = (_CLOCK.match(time.strip()) for time in regex.split("[-–]", match["said"]))
+    assert first is not None and second is not None
+    return f"{_clock(first).removesuffix(' बजे')} से {_clock(second)}"
+
+
 def _daypart(match: "regex.Match[str]") -> str:
     """Return the part of the day that AM or PM stands for, unless it is written already."""
     if not match["half"] or _DAYPART_BEFORE.search(match.string, 0, match.start()):
@@ -269,6 +300,11 @@ def _daypart(match: "regex.Match[str]") -> str:
     if match["half"][0] in "Aa":
         return "रात " if hour < 4 else "सुबह "
     return "दोपहर " if hour < 4 else "शाम " if hour < 8 else "रात "
+
+
+def _ratio(match: "regex.Match[str]") -> str:
+    between = " " if match["named"] else " अनुपात "
+    return number(match["first"]) + between + number(match["second"]) + (match["named"] or "")
 
 
 def _phone(match: "regex.Match[str]") -> str | None:
@@ -299,7 +335,7 @@ def _money(match: "regex.Match[str]") -> str:
         return said + f"{main} {hundredths}".strip()
     said += number(match["number"])
     return (
-        f"{said} {words.SCALES[scale]} {currency}"
+        f"{said} {_MONEY_SCALES[scale]} {currency}"
         if scale
         else f"{said} {_units(match['number'], currency)}"
     )
@@ -337,6 +373,10 @@ def _range(match: "regex.Match[str]") -> str:
     return f"{number(match['first'])} से {number(match['second'])}{unit}"
 
 
+def _feet(match: "regex.Match[str]") -> str:
+    return f"{number(match['feet'])} फ़ुट {number(match['inches'])} इंच"
+
+
 def _version(match: "regex.Match[str]") -> str:
     return " पॉइंट ".join(number(group) for group in match[0].split("."))
 
@@ -358,4 +398,5 @@ def _roman(match: "regex.Match[str]") -> str | None:
 
 
 def _regnal(match: "regex.Match[str]") -> str:
-    return words.REGNAL[words.ROMAN[match["said"]] - 1]
+    value = words.ROMAN[match["said"]]
+    return cardinal(value) if match.string[match.start() - 2].isascii() else words.REGNAL[value - 1]

@@ -1,16 +1,17 @@
 """Hindi words for letters, abbreviations, currencies, units and signs.
 
-Keys are in the form of `characters.canonical`. The dots of abbreviations may also be written `॰`.
+Keys are in the form of `characters.canonical`. In text, the dot of an
+abbreviation may also be `॰` or a zero.
 """
 
 _LETTER_NAMES = "ए बी सी डी ई एफ़ जी एच आई जे के एल एम एन ओ पी क्यू आर एस टी यू वी डब्ल्यू एक्स वाई ज़ेड"
 LETTERS = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", _LETTER_NAMES.split(), strict=True))
 """Maps Latin capital letters to their names."""
-_ACRONYM_WORDS = (
-    "AIDS COVID FIFA IKEA ISIS ISRO LASER NASA NATO NEET OPEC RADAR SAARC SIM UNESCO UNICEF"
-)
+_ACRONYM_WORDS = "COVID GIF LASER PAN PIN RADAR RAM ROM SAARC SIM"
 SPOKEN_ACRONYMS = frozenset(_ACRONYM_WORDS.split())
-"""Acronyms that are said as a word and not letter by letter."""
+"""Acronyms that are said as a word although they are short or have few vowels."""
+SPELLED_ACRONYMS = frozenset({"ICICI", "UIDAI", "AIADMK"})
+"""Acronyms that are said letter by letter although they look like words."""
 
 # English abbreviations that are common in Hindi, and Hindi abbreviations.
 TITLES = {
@@ -25,7 +26,9 @@ ABBREVIATIONS = {
     "म.प्र.": "मध्य प्रदेश", "आं.प्र.": "आंध्र प्रदेश", "हि.प्र.": "हिमाचल प्रदेश",
     "लि.": "लिमिटेड", "प्रा.": "प्राइवेट", "नं.": "नंबर", "क्र.": "क्रमांक", "पृ.": "पृष्ठ",
     "सं.": "संख्या", "जि.": "ज़िला", "ज़ि.": "ज़िला", "No.": "नंबर", "Ltd.": "लिमिटेड",
-    "Pvt.": "प्राइवेट",
+    "Pvt.": "प्राइवेट", "Ph.D.": "पी एच डी", "Ph.D": "पी एच डी", "PhD": "पी एच डी",
+    "B.Tech": "बी टेक", "M.Tech": "एम टेक", "B.Com": "बी कॉम", "M.Com": "एम कॉम",
+    "B.Sc": "बी एस सी", "M.Sc": "एम एस सी", "B.Ed": "बी एड", "vs": "बनाम", "vs.": "बनाम",
 }  # fmt: skip
 CURRENCIES = {
     "₹": "रुपये", "रु.": "रुपये", "रु": "रुपये", "रू.": "रुपये", "रू": "रुपये", "Rs.": "रुपये",
