@@ -4,6 +4,8 @@ import unicodedata
 
 import regex
 
+from kokoro_text.pictures import without_pictures
+
 _SIGNS = str.maketrans(
     dict.fromkeys("’‘ʼʻ‛＇`´ʹ′‵ꞌ՚", "'")
     | dict.fromkeys("‐‑﹣－⁃", "-")
@@ -30,10 +32,10 @@ def canonical(word: str) -> str:
 
     Returns:
         Letters are composed (NFC), full-width and other compatibility forms are replaced (NFKC),
-        decimal digits are `0` to `9`, apostrophes are `'`, double quotation marks keep their direction or are `"`, hyphens and
-        minus signs are `-`. May be empty.
+        decimal digits are `0` to `9`, apostrophes are `'`, double quotation marks keep their
+        direction or are `"`, hyphens and minus signs are `-`. Emoji are dropped. May be empty.
     """
-    word = unicodedata.normalize("NFC", word).translate(_SIGNS)
+    word = unicodedata.normalize("NFC", without_pictures(word)).translate(_SIGNS)
     word = "".join(map(_plain, word))
     audible: str = _SILENT.sub("", unicodedata.normalize("NFC", word.translate(_SIGNS)))
     return audible

@@ -61,7 +61,7 @@ _MIXED = {
 # In the order of the rules.
 _WEB = regex.compile(
     rf"{_START}(?:https?://)?(?P<address>[A-Za-z0-9_+-]{{1,64}}(?:[.@][A-Za-z0-9_-]{{1,64}}){{0,8}}"
-    r"[.@][A-Za-z0-9-]{1,64}\.?[A-Za-z]{2,24}(?:/[\w./-]{0,200}\w)?)(?<=[.@]\S{0,300})" + _END
+    r"[.@][A-Za-z0-9-]{1,64}\.?[A-Za-z]{2,24}(?:/[\w./-]{0,200}\w)?)" + _END
 )
 _DOMAIN = regex.compile(r"@|://|(?:^|\.)(?:com|org|net|in|gov|edu|io|ai|app|co|uk|info|dev)(?:/|$)")
 _TITLE = regex.compile(rf"{_START}(?P<said>{_one_of(words.TITLES)})(?=\s[\p{{L}}]){_END}")
@@ -288,7 +288,8 @@ def _clock(match: "regex.Match[str]") -> str:
 def _clocks(match: "regex.Match[str]") -> str:
     """Return a time from and to. Only the second is followed by `बजे`."""
     first, second = (_CLOCK.match(time.strip()) for time in regex.split("[-–]", match["said"]))
-    assert first is not None and second is not None
+    assert first is not None
+    assert second is not None
     return f"{_clock(first).removesuffix(' बजे')} से {_clock(second)}"
 
 
