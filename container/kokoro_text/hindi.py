@@ -3,7 +3,9 @@
 Numbers are written with ASCII digits here: `characters.canonical` replaces Devanagari digits.
 """
 
+import unicodedata
 from collections.abc import Mapping
+from fractions import Fraction
 
 import regex
 from babel import Locale
@@ -30,7 +32,7 @@ _NUMBER_START = r"(?<![\p{L}\p{M}\d]|\d[.,:/-])"
 
 
 def _one_of(words: Mapping[str, object]) -> str:
-    """Return a pattern of the keys of `words`, the longest first. A dot may also be `॰` or a zero."""
+    """Return a pattern of the keys, the longest first. A dot may also be `॰` or a zero."""
     keys = sorted(words, key=len, reverse=True)
     return "(?:" + "|".join(regex.escape(key).replace(r"\.", "[.॰0]") for key in keys) + ")"
 
@@ -82,10 +84,12 @@ _CLOCK = regex.compile(
     r"(?:\s?(?P<half>[AaPp]\.?[Mm]\.?)(?![\p{L}]))?(?P<oclock> बजे)?(?(half)(?: पर)?)"
 )
 _CLOCKS = regex.compile(
-    r"(?<![\d:.])(?P<said>(?:[01]?\d|2[0-4]):[0-5]\d ?[-–] ?(?:[01]?\d|2[0-4]):[0-5]\d(?: बजे)?)(?![\d:])"
+    r"(?<![\d:.])(?P<said>(?:[01]?\d|2[0-4]):[0-5]\d ?[-–] ?"
+    r"(?:[01]?\d|2[0-4]):[0-5]\d(?: बजे)?)(?![\d:])"
 )
 _CLOCK_WITH_DOT = regex.compile(
-    rf"{_NUMBER_START}(?P<hour>1[0-2]|[1-9])\.(?P<minute>[0-5]\d)(?P<second>)(?P<half>)(?P<oclock> बजे)"
+    rf"{_NUMBER_START}(?P<hour>1[0-2]|[1-9])\.(?P<minute>[0-5]\d)"
+    r"(?P<second>)(?P<half>)(?P<oclock> बजे)"
 )
 _HOUR = regex.compile(
     rf"{_NUMBER_START}(?P<hour>1[0-2]|[1-9])\s?(?P<half>[AaPp]\.?[Mm]\.?)(?![\p{{L}}])(?: बजे)?"
@@ -104,7 +108,8 @@ _CODE = regex.compile(
 )
 _DIALLED = regex.compile(rf"{_NUMBER_START}(?P<said>\d{{3,8}})(?= (?:नंबर )?(?:डायल|पर कॉल|पर फ़ोन))")
 _MONEY_BEFORE = regex.compile(
-    rf"(?<![\p{{L}}\p{{M}}\p{{N}}]|\d (?=रु|रू|Rs))(?P<minus>-)?(?P<currency>{_one_of(words.CURRENCIES)})\s?"
+    rf"(?<![\p{{L}}\p{{M}}\p{{N}}]|\d (?=रु|रू|Rs))(?P<minus>-)?"
+    rf"(?P<currency>{_one_of(words.CURRENCIES)})\s?"
     rf"(?:(?P<first>{_NUMBER})\s?[-–]\s?(?P=currency)?)?(?P<number>{_NUMBER})(?P<mark>/-)?"
     rf"(?:\s?(?P<scale>{_MONEY_SCALE}))?(?P<named> रुपये| रुपए)?"
 )
@@ -118,7 +123,8 @@ _ORDINAL = regex.compile(
 _ENGLISH_ORDINAL = regex.compile(rf"{_NUMBER_START}(?P<number>\d{{1,6}})(?:st|nd|rd|th){_END}")
 _ALWAYS = regex.compile(rf"{_NUMBER_START}24[/x×]7{_END}")
 _MIXED_FRACTION = regex.compile(
-    rf"{_NUMBER_START}(?P<whole>\d{{1,6}})(?: (?=\d/)|(?=[½¼¾]))(?P<part>{_one_of(_MIXED)})(?![\d/])"
+    rf"{_NUMBER_START}(?P<whole>\d{{1,6}})(?: (?=\d/)|(?=[½¼¾]))"
+    rf"(?P<part>{_one_of(_MIXED)})(?![\d/])"
 )
 _FRACTION = regex.compile(
     r"(?<![\p{L}\p{M}\d]|[/.,])(?:(?P<first>\d{1,4})/(?P<second>\d{1,4})(?![\d/]|[.,]\d)|[½¼¾⅓⅔])"
@@ -149,6 +155,7 @@ _FEET = regex.compile(rf"{_NUMBER_START}(?P<feet>\d{{1,2}})' ?(?P<inches>\d{{1,2
 _UNIT_ALONE = regex.compile(
     rf"{_START}{_one_of({unit: 0 for unit in words.UNITS if unit.count('.') == 2})}{_END}"
 )
+_OTHER_NUMBER = regex.compile(r"\p{No}")
 _SUBTRACTION = regex.compile(r"(?<=\d )(?P<said>[-–])(?= \d)")
 _POWER = regex.compile(r"(?<=[\p{L}\d)])[²³]")
 _HASH = regex.compile(r"#(?=\d)")
@@ -159,7 +166,7 @@ _PER = regex.compile(
 _SIGNED = regex.compile(
     rf"(?<![\p{{L}}\p{{M}}\p{{N}}.,)]|\d[ ])(?P<sign>[-+])(?P<number>{_NUMBER})"
 )
-_PLAIN = regex.compile(rf"{_NUMBER}")
+_PLAIN = regex.compile(rf"{_NUMBER}|\d+")
 _ROMAN_AFTER_NOUN = regex.compile(
     r"(?<=(?:भाग|अध्याय|खंड|खण्ड|चरण|कक्षा|क्लास|सत्र|टाइप|श्रेणी|स्तर|अनुच्छेद|सूची|फ़ेज़|पार्ट|टियर)[ -])"
     rf"(?P<said>[IVX]{{1,5}}){_END}"
@@ -220,6 +227,7 @@ def rules(rewriter: Rewriter, language: str) -> None:
     rewriter.rule(_ABOUT, lambda match: "लगभग ")
     rewriter.rule(_PER, lambda match: " प्रति ")
     rewriter.rule(_SIGNED, lambda match: f"{_sign(match['sign'])}{number(match['number'])}")
+    rewriter.rule(_OTHER_NUMBER, _other_number)
     rewriter.rule(_PLAIN, lambda match: number(match[0]))
 
     rewriter.rule(_ROMAN_AFTER_NOUN, _roman)
@@ -350,6 +358,15 @@ def _fraction(match: "regex.Match[str]") -> str:
     if match[0] in words.FRACTIONS:
         return words.FRACTIONS[match[0]]
     return f"{number(match['first'])} बटा {number(match['second'])}"
+
+
+def _other_number(match: "regex.Match[str]") -> str:
+    """Return a number in one character, such as ⅖ or ⁵."""
+    if match[0] in words.FRACTIONS:
+        return words.FRACTIONS[match[0]]
+    value = Fraction(unicodedata.numeric(match[0])).limit_denominator(100)
+    below = "" if value.denominator == 1 else f" बटा {cardinal(value.denominator)}"
+    return number(str(value.numerator)) + below if value >= 0 else ""
 
 
 def _score(match: "regex.Match[str]") -> str | None:

@@ -16,7 +16,7 @@ from kokoro_text import (
 from kokoro_text.characters import canonical
 from kokoro_text.pictures import names_of_pictures
 from kokoro_text.reading import LINK, Reading, Rewriter, words_of
-from kokoro_text.scripts import readable
+from kokoro_text.scripts import is_japanese, readable
 
 Rules = Callable[[Rewriter, str], None]
 """Applies the rules of a language. The second argument is the language, for example `en-gb`."""
@@ -49,8 +49,9 @@ def read(text: str, language: str, *, name_pictures: bool = False) -> list[Readi
     rewriter = Rewriter(words, [word if LINK.search(word) else canonical(word) for word in words])
     if (rules := _RULES.get(language)) is not None:
         rules(rewriter, language)
+    japanese = is_japanese(text)
     readings = [
-        replace(reading, spoken=readable(reading.spoken, language, context=text))
+        replace(reading, spoken=readable(reading.spoken, language, japanese=japanese))
         for reading in rewriter.readings()
     ]
     return [_with_names(reading, language) for reading in readings] if name_pictures else readings

@@ -4,9 +4,10 @@ from functools import cache
 
 import regex
 
+# Hearts stay, because a language may have a word for them: "I ❤ New York".
 # The signs © ® ™ ‼ ⁉ Ⓜ and keycap digits count as pictographs in Unicode but are read as text.
 _PICTURES = regex.compile(
-    r"[\p{Extended_Pictographic}--[©®™‼⁉Ⓜ]]|[\p{Emoji_Modifier}\p{Regional_Indicator}]"
+    r"[\p{Extended_Pictographic}--[©®™‼⁉Ⓜ❤♥]]|[\p{Emoji_Modifier}\p{Regional_Indicator}]"
     r"|[\uFE0E\uFE0F\u200D\u20E3\U000E0020-\U000E007F]",
     regex.VERSION1,
 )
@@ -24,7 +25,7 @@ _NAMED_IN = {
 
 
 def without_pictures(text: str) -> str:
-    """Return `text` without emoji and their modifiers."""
+    """Return `text` without emoji and their modifiers, except for hearts."""
     return _PICTURES.sub("", text)
 
 
@@ -38,7 +39,7 @@ def names_of_pictures(text: str, language: str) -> str:
         text: Any text.
         language: The language of the names.
     """
-    if not _PICTURES.search(text):
+    if text.isascii():
         return ""
     named_in = _NAMED_IN.get(language, "en")
     names = ", ".join(_name(found["emoji"], named_in) for found in _emoji().emoji_list(text))

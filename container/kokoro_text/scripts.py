@@ -22,8 +22,8 @@ _FOREIGN_WORDS = "en-us"
 """The language of Latin words in languages with another script."""
 
 # The Latin letters that espeak-ng reads in every language: Latin-1 and Latin Extended-A, and the
-# Romanian letters with a comma (but not Ț). It spells words with other letters.
-_LATIN = r"A-Za-zÀ-ÖØ-Þà-öø-ÿĀ-ňŊ-žȘșț--[ßĿŀŉĲĳſ]"
+# Romanian letters with a comma (but not Ț). It spells words with other letters. ª and º are endings of ordinals.
+_LATIN = r"A-Za-zªºÀ-ÖØ-Þà-öø-ÿĀ-ňŊ-žȘșț--[ßĿŀŉĲĳſ]"
 # espeak's English stumbles over these. Names such as Dvořák and Ōsaka are known without marks.
 _NOT_IN_ENGLISH = "--[ŘřĀāĒēĪīŌōŪū]"
 _DEVANAGARI = (
@@ -41,7 +41,8 @@ _PUNCTUATION = str.maketrans(
         "〈": "“", "〉": "”", "【": "“", "】": "”", "〜": "–", "״": '"', "־": "-",
     }
 )  # fmt: skip
-_ENDS_WITH_LETTER = regex.compile(r"[\p{L}\p{M}\p{N}]$")
+_BRACKETS = str.maketrans("[]", "()")
+_WORD_END, _WORD_START = regex.compile(r"[\p{L}\p{M}\p{N}]"), regex.compile(r"[\p{L}\p{N}]")
 
 # The names of Greek letters that stand alone, from alpha to omega.
 _GREEK = "αβγδεζηθικλμνξοπρστυφχψω"
@@ -86,20 +87,23 @@ _CLUSTER = regex.compile(
 _VOWEL_FIRST = regex.compile(r"([เแโใไເແໂໃໄ])(\p{L})")
 
 
-def readable(text: str, language: str, context: str | None = None) -> str:
+def is_japanese(text: str) -> bool:
+    """Whether Chinese characters in `text` are Japanese, because there are kana too."""
+    return _KANA_LETTER.search(text) is not None
+
+
+def readable(text: str, language: str, *, japanese: bool = False) -> str:
     """Return `text` in letters and links that the G2P of `language` reads as words.
 
     Args:
         text: What is to be said: words of any script, possibly with links.
         language: The voice's language.
-        context: The text around it. It shows whether Chinese characters are Japanese. The default
-            is `text` itself.
+        japanese: Whether Chinese characters are Japanese.
 
     Returns:
         Words in the language's own letters; words of a readable language as `[word](hi)`;
         transliterations; and the signs that matter. What has no sound is left out.
     """
-    japanese = bool(_KANA_LETTER.search(text if context is None else context))
     said = ""
     end = 0
     for link in LINK.finditer(text):
@@ -111,9 +115,9 @@ def readable(text: str, language: str, context: str | None = None) -> str:
 
 def _joined(said: str, more: str) -> str:
     """Add words. A blank separates a link from a word before or after it."""
-    starts = more[:1] == "[" or bool(regex.match(r"[\p{L}\p{N}]", more))
+    starts = more[:1] == "[" or _WORD_START.match(more) is not None
     ended = said[-1:] == ")" and LINK.search(said, max(0, said.rfind("["))) is not None
-    blank = (ended and starts) or (more[:1] == "[" and _ENDS_WITH_LETTER.search(said) is not None)
+    blank = (ended and starts) or (more[:1] == "[" and _WORD_END.match(said[-1:]) is not None)
     return f"{said} {more}" if blank else said + more
 
 
@@ -130,6 +134,7 @@ def _linked(link: "regex.Match[str]", language: str, japanese: bool) -> str:
 
 def _plain(text: str, language: str, japanese: bool) -> str:
     """Return text without links as `readable` does."""
+    text = text.translate(_BRACKETS)  # Brackets that are no link would confuse misaki.
     if text.isascii() and language not in _LETTERS:
         return text
     foreign = _foreign(language)
@@ -220,8 +225,9 @@ def _greek(word: "regex.Match[str]", language: str) -> str:
     if language[:2] not in _GREEK_NAMES:
         return f"[{_GREEK_NAMES['en'].split()[_GREEK.index(base)]}]({_FOREIGN_WORDS})"
     name = _GREEK_NAMES[language[:2]].split()[_GREEK.index(base)]
-    before, after = word.string[: word.start()], word.string[word.end() :]
-    return " " * before[-1:].isalnum() + name + " " * after[:1].isalnum()
+    before = word.string[max(0, word.start() - 1) : word.start()]
+    after = word.string[word.end() : word.end() + 1]
+    return " " * before.isalnum() + name + " " * after.isalnum()
 
 
 def _folded(text: str, language: str) -> str:

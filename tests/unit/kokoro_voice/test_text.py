@@ -50,10 +50,10 @@ def test_sentences_end_where_a_reader_would_pause(text: str, expected: list[str]
     assert texts(text) == expected
 
 
-def test_emoji_and_control_characters_are_dropped_and_signs_stay() -> None:
-    """Guards against espeak reading out 'smiling face with smiling eyes'."""
-    assert texts("Hello 😊👍🏽 🇫🇷 1️⃣ © 2026 ❤️ end\x00\u200b.") == ["Hello 1 © 2026 end."]
-    assert texts("😊") == []
+def test_control_characters_are_dropped_and_signs_stay() -> None:
+    """Guards against emoji that are missing from the written words."""
+    assert texts("Hello 😊 © 2026\x00\u200b end.") == ["Hello 😊 © 2026 end."]
+    assert texts("\u200b") == []
 
 
 def test_a_long_sentence_is_split_at_clauses() -> None:
