@@ -4,6 +4,8 @@ import unicodedata
 
 import regex
 
+from kokoro_text.pictures import without_pictures
+
 _SIGNS = str.maketrans(
     dict.fromkeys("’‘ʼʻ‛＇`´ʹ′‵ꞌ՚", "'")
     | dict.fromkeys("‐‑﹣－⁃", "-")
@@ -30,15 +32,18 @@ def canonical(word: str) -> str:
 
     Returns:
         Letters are composed (NFC), full-width and other compatibility forms are replaced (NFKC),
-        apostrophes are `'`, double quotation marks keep their direction or are `"`, hyphens and
-        minus signs are `-`. May be empty.
+        decimal digits are `0` to `9`, apostrophes are `'`, double quotation marks keep their
+        direction or are `"`, hyphens and minus signs are `-`. Emoji are dropped, except for hearts. May be empty.
     """
-    word = unicodedata.normalize("NFC", word).translate(_SIGNS)
-    word = "".join(
-        char
-        if char.isascii() or _KEPT.match(char)
-        else "".join(unicodedata.normalize("NFKC", char).split())
-        for char in word
-    )
+    word = unicodedata.normalize("NFC", without_pictures(word)).translate(_SIGNS)
+    word = "".join(map(_plain, word))
     audible: str = _SILENT.sub("", unicodedata.normalize("NFC", word.translate(_SIGNS)))
     return audible
+
+
+def _plain(char: str) -> str:
+    if char.isascii() or _KEPT.match(char):
+        return char
+    if char.isdecimal():
+        return str(unicodedata.decimal(char))
+    return "".join(unicodedata.normalize("NFKC", char).split())

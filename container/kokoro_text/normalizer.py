@@ -1,6 +1,7 @@
 """Reads text aloud on paper: each written word, and the words that a voice says for it."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import regex
 
@@ -15,7 +16,9 @@ from kokoro_text import (
     spanish,
 )
 from kokoro_text.characters import canonical
+from kokoro_text.pictures import names_of_pictures
 from kokoro_text.reading import LINK, Reading, Rewriter, words_of
+from kokoro_text.scripts import is_japanese, readable
 
 Rules = Callable[[Rewriter, str], None]
 """Applies the rules of a language. The second argument is the language, for example `en-gb`."""
@@ -46,12 +49,13 @@ def spoken_chars(text: str) -> int:
     return len(text) + (_WORD_CHARS - 1) * len(_SHORT.findall(text))
 
 
-def read(text: str, language: str) -> list[Reading]:
+def read(text: str, language: str, *, name_pictures: bool = False) -> list[Reading]:
     """Return how the words of `text` are read in `language`.
 
     Args:
         text: Words of one sentence, separated by white space.
         language: The voice's language, one of the values of `kokoro_voice.languages.LANGUAGES`.
+        name_pictures: Whether the names of emoji are said. By default, emoji are silent.
 
     Returns:
         The readings in order. Their `written` words, joined by blanks, are the words of `text`.
@@ -60,4 +64,20 @@ def read(text: str, language: str) -> list[Reading]:
     rewriter = Rewriter(words, [word if LINK.search(word) else canonical(word) for word in words])
     if (rules := _RULES.get(language)) is not None:
         rules(rewriter, language)
-    return rewriter.readings()
+    japanese = is_japanese(text)
+    readings = [
+        replace(reading, spoken=readable(reading.spoken, language, japanese=japanese))
+        for reading in rewriter.readings()
+    ]
+    return [_with_names(reading, language) for reading in readings] if name_pictures else readings
+
+
+def _with_names(reading: Reading, language: str) -> Reading:
+    """Return a reading that ends with the names of the emoji in the written words."""
+    names = names_of_pictures(reading.written, language)
+    if not names:
+        return reading
+    # Before the punctuation at the end.
+    end = len(reading.spoken.rstrip(".,;:!?…"))
+    spoken = f"{reading.spoken[:end]} {names}{reading.spoken[end:]}"
+    return replace(reading, spoken=spoken.strip())

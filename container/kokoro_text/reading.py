@@ -10,6 +10,8 @@ import regex
 LINK = regex.compile(r"\[([^\[\]]{1,200})\]\(([^()]{1,200})\)")
 """A word with its phonemes or its language. The groups are the word, and the rest."""
 
+# A vowel sign of Devanagari is a mark.
+_WORD_END, _WORD_START = regex.compile(r"[\p{L}\p{M}\p{N}]"), regex.compile(r"[\p{L}\p{N}]")
 _WORD = regex.compile(rf"(?:{LINK.pattern}|\S)+")
 
 
@@ -108,6 +110,6 @@ class Rewriter:
         said = ""
         for piece in pieces:
             # Words that were written together, as in `FY2024`, are said one after the other.
-            said += " " if said[-1:].isalnum() and piece[:1].isalnum() else ""
+            said += " " if _WORD_END.match(said[-1:]) and _WORD_START.match(piece) else ""
             said += piece
         return " ".join(said.split())

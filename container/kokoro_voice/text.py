@@ -16,13 +16,6 @@ A character of a script without spaces counts three times.
 _CHARS_OF_A_WIDE_CHARACTER = 3
 SENTENCE_PAUSE_S, CLAUSE_PAUSE_S, WORD_PAUSE_S = 0.3, 0.15, 0.0
 
-# Pictographs are dropped, because espeak would read out their names. The signs © ® ™ and keycap
-# digits count as pictographs in Unicode but are read as text.
-_PICTURES = regex.compile(
-    r"[\p{Extended_Pictographic}--[©®™]]|[\p{Emoji_Modifier}\p{Regional_Indicator}]"
-    r"|[\uFE0E\uFE0F\u200D\u20E3]",
-    regex.VERSION1,
-)
 _CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Co}\p{Cn}--[\s]]+", regex.VERSION1)
 # misaki's notation: [word](/phonemes/). Lengths are bounded, so that the search is always fast.
 _LINK = regex.compile(r"\[([^\[\]]{1,100})\]\(([^()]{0,100})\)")
@@ -46,7 +39,7 @@ class Segment:
 def segments(text: str, language: str, *, is_sentence: bool = False) -> Iterator[Segment]:
     """Split `text` into sentences. Split long ones at clauses, or between words if necessary.
 
-    Only emoji and control characters are dropped; white space becomes single blanks. A word with
+    Only control characters are dropped; white space becomes single blanks. A word with
     explicit phonemes, such as `[Kokoro](/kˈOkəɹO/)`, counts as one word whatever it contains.
     Segments are at most `MAX_SEGMENT_CHARS` long.
 
@@ -56,7 +49,7 @@ def segments(text: str, language: str, *, is_sentence: bool = False) -> Iterator
         is_sentence: Whether the text is one sentence. It is then split only if it is too long for
             one segment.
     """
-    text = _CONTROL.sub("", _PICTURES.sub(" ", text))
+    text = _CONTROL.sub("", text)
     text = _LINK.sub(lambda link: _BLANK_IN_LINK.join(link[0].split()), text)
     whole = " ".join(text.split())
     if is_sentence and _fitting(whole) == len(whole):
