@@ -33,7 +33,8 @@ def canonical(word: str) -> str:
     Returns:
         Letters are composed (NFC), full-width and other compatibility forms are replaced (NFKC),
         decimal digits are `0` to `9`, apostrophes are `'`, double quotation marks keep their
-        direction or are `"`, hyphens and minus signs are `-`. Emoji are dropped, except for hearts. May be empty.
+        direction or are `"`, hyphens and minus signs are `-`. Emoji except for
+        hearts are dropped. May be empty.
     """
     word = unicodedata.normalize("NFC", without_pictures(word)).translate(_SIGNS)
     word = "".join(map(_plain, word))

@@ -4,7 +4,7 @@ Numbers are written with ASCII digits here: `characters.canonical` replaces Deva
 """
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import regex
@@ -130,7 +130,7 @@ _FRACTION = regex.compile(
     r"(?<![\p{L}\p{M}\d]|[/.,])(?:(?P<first>\d{1,4})/(?P<second>\d{1,4})(?![\d/]|[.,]\d)|[½¼¾⅓⅔])"
 )
 _SCORE = regex.compile(
-    rf"{_NUMBER_START}(?P<first>\d{{1,3}})[-–](?P<second>\d{{1,3}})(?![\d]|[-–.,]\d)"
+    rf"{_NUMBER_START}(?P<said>(?P<first>\d{{1,3}})[-–](?P<second>\d{{1,3}}))(?![\d]|[-–.,]\d)"
     r"(?P<verb> से (?:जीत|हार|मात|हरा|पीछे|आगे|बराबर|ड्रॉ|बढ़त|अपने))?(?! बजे)"
 )
 _YEARS = regex.compile(
@@ -155,6 +155,11 @@ _FEET = regex.compile(rf"{_NUMBER_START}(?P<feet>\d{{1,2}})' ?(?P<inches>\d{{1,2
 _UNIT_ALONE = regex.compile(
     rf"{_START}{_one_of({unit: 0 for unit in words.UNITS if unit.count('.') == 2})}{_END}"
 )
+_SCALED = regex.compile(
+    rf"{_NUMBER_START}(?!(?:2|4|8)K)(?P<number>{_NUMBER})(?P<scale>[KMB]| ?Cr){_END}"
+)
+_DIVISION = regex.compile(r"(?<=\d )/(?= \d)")
+_HASHTAG = regex.compile(r"#(?=\p{L})")
 _OTHER_NUMBER = regex.compile(r"\p{No}")
 _SUBTRACTION = regex.compile(r"(?<=\d )(?P<said>[-–])(?= \d)")
 _POWER = regex.compile(r"(?<=[\p{L}\d)])[²³]")
@@ -172,7 +177,8 @@ _ROMAN_AFTER_NOUN = regex.compile(
     rf"(?P<said>[IVX]{{1,5}}){_END}"
 )
 _ROMAN_AFTER_NAME = regex.compile(
-    rf"(?<=[\p{{L}}\p{{M}}] )(?P<said>I{{2,3}}|IV|V|VI{{1,3}}|IX){_END}"
+    rf"(?<=[\p{{L}}\p{{M}}][ -])(?P<said>I{{2,3}}|IV|V|VI{{1,3}}|IX|X[IVX]{{1,4}}){_END}"
+    rf"(?P<oblique> (?:ने|को|का|की|के|से|में){_END})?"
 )
 _ACRONYM = regex.compile(r"(?<![A-Za-z])[A-Z]{1,6}(?:&[A-Z]{1,3})?(?![A-Za-z'])")
 _SIGN = regex.compile("[" + regex.escape("".join(words.SIGNS)) + "]")
@@ -186,7 +192,7 @@ def rules(rewriter: Rewriter, language: str) -> None:
     rewriter.rule(_TITLE, lambda match: _in(words.TITLES, match["said"]))
     rewriter.rule(_ABBREVIATION, lambda match: _in(words.ABBREVIATIONS, match[0]))
     rewriter.rule(_ERA, lambda match: "ईस्वी")
-    rewriter.rule(_INITIALS, lambda match: match[0].replace(".", " ").replace("॰", " "))
+    rewriter.rule(_INITIALS, lambda match: match[0].replace(".", " ").replace("॰", " ").strip())
     rewriter.rule(_DOTTED_ACRONYM, lambda match: _spelled(match[0]))
 
     rewriter.rule(_ISO_DATE, _date)
@@ -217,11 +223,16 @@ def rules(rewriter: Rewriter, language: str) -> None:
     rewriter.rule(_VERSION, _version)
     rewriter.rule(_NETWORK, lambda match: words.NETWORKS[match[0]])
     rewriter.rule(_MEASURE, _measure)
+    rewriter.rule(
+        _SCALED, lambda match: f"{number(match['number'])} {words.SCALES[match['scale'].strip()]}"
+    )
     rewriter.rule(_YEAR_AFTER, lambda match: year(match["said"]))
     rewriter.rule(_YEAR, lambda match: year(match["said"]))
     rewriter.rule(_UNIT_ALONE, lambda match: _in(words.UNITS, match[0]))
     rewriter.rule(_TIMES, lambda match: " गुणा ")
     rewriter.rule(_SUBTRACTION, lambda match: "माइनस")
+    rewriter.rule(_DIVISION, lambda match: "भाग")
+    rewriter.rule(_HASHTAG, lambda match: "हैशटैग ")
     rewriter.rule(_POWER, lambda match: " का वर्ग" if match[0] == "²" else " का घन")
     rewriter.rule(_HASH, lambda match: "नंबर ")
     rewriter.rule(_ABOUT, lambda match: "लगभग ")
@@ -279,7 +290,7 @@ def _clock(match: "regex.Match[str]") -> str:
             f"{part}{cardinal(hour)} बजकर {cardinal(minute)} मिनट {cardinal(int(second))} सेकंड"
             + (" पर" if match["oclock"] else "")
         )
-    quarters = {0: cardinal}
+    quarters: dict[int, Callable[[int], str]] = {0: cardinal}
     if 1 <= hour <= 12:
         quarters |= {15: with_quarter, 30: with_half, 45: with_three_quarters}
     if minute in quarters:
@@ -374,7 +385,7 @@ def _score(match: "regex.Match[str]") -> str | None:
     first, second = match["first"], match["second"]
     if int(first) <= int(second) and match["verb"] is None:
         return None
-    return f"{number(first)} {number(second)}{match['verb'] or ''}"
+    return f"{number(first)} {number(second)}"
 
 
 def _years(match: "regex.Match[str]") -> str | None:
@@ -415,6 +426,10 @@ def _roman(match: "regex.Match[str]") -> str | None:
     return None if value is None else cardinal(value)
 
 
-def _regnal(match: "regex.Match[str]") -> str:
-    value = words.ROMAN[match["said"]]
+def _regnal(match: "regex.Match[str]") -> str | None:
+    value = words.ROMAN.get(match["said"])
+    if value is None:
+        return None
+    if value > len(words.REGNAL):
+        return ordinal(value, "वें" if match["oblique"] else "वाँ")
     return cardinal(value) if match.string[match.start() - 2].isascii() else words.REGNAL[value - 1]

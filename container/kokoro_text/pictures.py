@@ -26,7 +26,7 @@ _NAMED_IN = {
 
 def without_pictures(text: str) -> str:
     """Return `text` without emoji and their modifiers, except for hearts."""
-    return _PICTURES.sub("", text)
+    return str(_PICTURES.sub("", text))
 
 
 def names_of_pictures(text: str, language: str) -> str:
@@ -48,7 +48,7 @@ def names_of_pictures(text: str, language: str) -> str:
 
 def _name(picture: str, language: str) -> str:
     name = _emoji().demojize(picture, language=language, delimiters=("", ""))
-    return regex.sub(r"[_\W]+", " ", name).strip()
+    return str(regex.sub(r"[_\W]+", " ", name)).strip()
 
 
 @cache

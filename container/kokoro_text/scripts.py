@@ -22,7 +22,8 @@ _FOREIGN_WORDS = "en-us"
 """The language of Latin words in languages with another script."""
 
 # The Latin letters that espeak-ng reads in every language: Latin-1 and Latin Extended-A, and the
-# Romanian letters with a comma (but not Ț). It spells words with other letters. ª and º are endings of ordinals.
+# Romanian letters with a comma (but not Ț). It spells words with other letters.
+# ª and º are endings of ordinals.
 _LATIN = r"A-Za-zªºÀ-ÖØ-Þà-öø-ÿĀ-ňŊ-žȘșț--[ßĿŀŉĲĳſ]"
 # espeak's English stumbles over these. Names such as Dvořák and Ōsaka are known without marks.
 _NOT_IN_ENGLISH = "--[ŘřĀāĒēĪīŌōŪū]"
@@ -125,7 +126,7 @@ def _linked(link: "regex.Match[str]", language: str, japanese: bool) -> str:
     """Return a link with a word that the G2P of the linked language can read."""
     word, target = link.groups()
     if target[0] == target[-1] == "/":
-        return link[0]
+        return str(link[0])
     if target not in READABLE_LANGUAGES:
         return _plain(word, language, japanese)
     plain = _plain(word, target, japanese)
@@ -190,7 +191,7 @@ def _is_readable(target: str, text: str) -> bool:
 def _in_language(text: str, target: str, language: str) -> str:
     """Return a link to the language that is written in this script, or a transliteration."""
     if target == language:
-        return _foreign(language).sub("", text)
+        return str(_foreign(language).sub("", text))
     if target in READABLE_LANGUAGES and (known := _foreign(target).sub("", text)):
         return " ".join(f"[{part}]({target})" for part in _parts(known))
     return _in_latin(_transliterated(text), language)
@@ -225,8 +226,8 @@ def _greek(word: "regex.Match[str]", language: str) -> str:
     if language[:2] not in _GREEK_NAMES:
         return f"[{_GREEK_NAMES['en'].split()[_GREEK.index(base)]}]({_FOREIGN_WORDS})"
     name = _GREEK_NAMES[language[:2]].split()[_GREEK.index(base)]
-    before = word.string[max(0, word.start() - 1) : word.start()]
-    after = word.string[word.end() : word.end() + 1]
+    before: str = word.string[max(0, word.start() - 1) : word.start()]
+    after: str = word.string[word.end() : word.end() + 1]
     return " " * before.isalnum() + name + " " * after.isalnum()
 
 
@@ -234,7 +235,7 @@ def _folded(text: str, language: str) -> str:
     """Return a Latin word without any marks, if it has a letter that cannot be read."""
     if not _foreign(_FOREIGN_WORDS if language in _LETTERS else language).search(text):
         return text
-    return regex.sub(r"[^\x00-\x7f]", lambda letter: _ascii(letter[0]), text)
+    return str(regex.sub(r"[^\x00-\x7f]", lambda letter: _ascii(letter[0]), text))
 
 
 def _transliterated(text: str) -> str:
@@ -250,8 +251,8 @@ def _transliterated(text: str) -> str:
         return latin
     # Short vowels are not written: the word gets one where there are only consonants.
     latin = _SEMIVOWEL.sub(lambda vowel: {"v": "o", "w": "u", "y": "i"}[vowel[0]], latin)
-    return _CLUSTER.sub(lambda cluster: f"{cluster['open']}a{cluster['close'] or ''}", latin)
+    return str(_CLUSTER.sub(lambda cluster: f"{cluster['open']}a{cluster['close'] or ''}", latin))
 
 
 def _ascii(text: str) -> str:
-    return regex.sub("[^A-Za-z0-9 ]", "", anyascii(text))
+    return str(regex.sub("[^A-Za-z0-9 ]", "", anyascii(text)))

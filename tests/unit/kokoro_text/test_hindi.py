@@ -47,6 +47,9 @@ def test_every_case_is_said_right() -> None:
         ("info@example.com", "[info](en-us) ऐट [example](en-us) डॉट [com](en-us)"),
         ("क्या? हाँ। ठीक॥", "क्या? हाँ. ठीक."),
         ("वह 2 मिली", "वह दो मिली"),
+        ("3-2 से हराया, 1-1 से बराबर", "तीन दो से हराया, एक एक से बराबर"),
+        ("लुई XIV ने", "लुई चौदहवें ने"),
+        ("10K, 4K, #भारत", "दस हज़ार, चार के, हैशटैग भारत"),
     ],
 )
 def test_written_forms_are_read_in_words(text: str, said: str) -> None:
