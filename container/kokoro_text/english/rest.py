@@ -1,0 +1,146 @@
+"""Ranges, ordinals, numbers and signs that no other rule has read."""
+
+import regex
+
+from kokoro_text.english.frame import AFTER, BEFORE, DASH, NUMBER, Rule, after, before, minus
+from kokoro_text.english.numerals import Numerals, digits, letters
+
+_SIGN = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.]|[\p{L}\p{N}\)] )[-–+](?=[\d.]))?"
+_SIGN_AFTER_WORD = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.])[-–+](?=[\d.]))?"
+_ORDINAL = regex.compile(rf"{BEFORE}(?P<number>\d{{1,3}}(?:,\d{{3}}){{1,5}}|\d{{1,15}})(?:st|nd|rd|th)(?!\p{{L}})")
+_SPACED = regex.compile(rf"(?<![\p{{L}}\p{{N}}_.,-]|\d )(?P<said>\d{{1,3}}(?: \d{{3}}){{1,5}})(?= ?(?:{NUMBER[:0]}m|km|kg|g|people|euros|dollars|pounds|\p{{Ll}}{{2,}}s)\b)")
+_FRIENDS = regex.compile(r"(?<=\p{L}{2})\((?:s|es)\)(?!\p{L})")
+_RANGE = regex.compile(
+    rf"{_SIGN}{BEFORE}(?P<low>{NUMBER})(?P<scale>[kKmM](?=[-–]))?(?:[–-]| – )(?P<high>{NUMBER})(?![-–/]\d|[\p{{N}}_])"
+)
+_THOUSANDS = regex.compile(
+    rf"{_SIGN_AFTER_WORD}{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<number>{NUMBER})(?P<scale>k|K(?= (?:\p{{Ll}}{{2,}}s|people|of)\b)|M(?= (?:\p{{Ll}}{{2,}}s|people|of)\b)|bn|mn|B(?= (?:people|\p{{Ll}}{{2,}}s)))(?![\p{{L}}\p{{N}}_])(?P<plus>\+)?"
+)
+_SCALES = {"k": "thousand", "K": "thousand", "M": "million", "m": "million", "bn": "billion", "mn": "million", "B": "billion"}
+_HYPHENED = regex.compile(rf"{BEFORE}(?P<number>{NUMBER})-(?=\p{{L}})")
+_NUMBER = regex.compile(rf"{_SIGN_AFTER_WORD}(?<![\p{{N}}])(?P<number>{NUMBER})")
+_DIGITS = regex.compile(r"\p{Nd}+")
+_NUMERIC = regex.compile(r"[\p{No}\p{Nl}]")
+_LETTER_SIGNS = {
+    "§": "section ", "§§": "sections ", "¶": "paragraph ", "©": " copyright ", "℗": " copyright ", "№": "number ",
+    "®": " ", "™": " ", "℠": " ", "°": " degrees ", "@": " at ", "&": " and ", "%": " percent ", "‰": " per mille ",
+    "$": " dollar ", "£": " pound ", "€": " euro ", "¥": " yen ", "₹": " rupee ", "¢": " cent ",
+    "♯": " sharp ", "♭": " flat ", "℃": " degrees Celsius ", "℉": " degrees Fahrenheit ", "ª": "", "º": "",
+}  # fmt: skip
+_SIGNS = regex.compile("§§ ?|[" + "".join(sign for sign in _LETTER_SIGNS if len(sign) == 1) + "] ?")
+_HASHTAG = regex.compile(r"(?<![\p{L}\p{N}&])#(?P<tag>(?=[\p{L}])[\p{L}\p{N}_]{1,80})")
+_CAMEL = regex.compile(r"\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\d+|\p{L}")
+_HASH = regex.compile(r"#")
+_UNDERSCORE = regex.compile(r"(?<=[\"“'(] ?)_(?=[\"”')])|(?<!\S)_(?!\S)")
+_MENTION = regex.compile(r"(?<![\p{L}\p{N}._])@(?=[\p{L}_])")
+_AND_OR = regex.compile(r"(?<=\p{L})/(?=or\b)")
+_SLASH = regex.compile(r"(?<=[\p{L}\p{N}.)])(?P<said> ?/ ?)(?=[\p{L}\p{N}(])|(?<!\S)/(?!\S)")
+_PER = regex.compile(r"(?<=\d\p{L}{0,20} ?|\bper \p{L}{1,20}|\b(?:dollars|pounds|euros|cents|miles|percent) ?)/(?=(?:hour|hr|day|week|month|year|yr|person|user|night|minute|second|unit|seat|item|each)\b)")
+_HE_SHE = regex.compile(r"\b(?i:(?:s?he|him|her|his|yes|he|she))(?P<said>/)(?=(?i:she|he|her|him|hers|no)\b)")
+_BACKSLASH = regex.compile(r"(?<=\p{L})\\(?=\p{L})|(?<!\S)\\(?!\S)")
+_CARET = regex.compile(r"[\^~|<>\\]+")
+_GLUED = regex.compile(
+    r"(?<=\p{Ll}{2}[)\"”']?|\d)(?P<said>[.!?…]{1,3})(?=[\"“]?\p{Lu}\p{Ll})|(?<=\p{L}{2}|\d)(?P<said>[,;])(?=\p{L})"
+    r"|(?<=\p{L}{2})(?P<said>[!?]{1,3})(?=\p{L})"
+)
+_TWO_DASHES = regex.compile(r"(?<=\S)(?P<said> ?[-–—]{2,3} ?)(?=\S)| [-–—]{2,3} ?")
+_LONG_DASH = regex.compile(r"(?<=\p{L})(?P<said>—)(?=\p{L})")
+_PLACES = regex.compile(r"(?<=\p{Lu}\p{Ll}{2,20})(?P<said>–)(?=\p{Lu}\p{Ll})")
+_SPACED_DASH = regex.compile(r"(?<= )[-–](?= )")
+_STEP = regex.compile(r"(?:^|(?<=[.!?:;,]['\"”)]? ))(?P<said>(?P<number>\d{1,2})[.)])(?= \p{Lu})")
+_PARENTHESIZED = regex.compile(r"(?<=\()(?P<number>\d{1,2})(?=\) )")
+
+
+def _ordinal(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return numerals.ordinal(int(match["number"].replace(",", "")))
+
+
+def _spaced(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return numerals.number(match["said"].replace(" ", ""))
+
+
+def _range(match: "regex.Match[str]", numerals: Numerals) -> str:
+    low = f"{numerals.number(match['low'])} {_SCALES.get(match['scale'] or '', '')}"
+    return f"{minus(match['sign'])}{low} to {numerals.number(match['high'])} "
+
+
+def _thousands(match: "regex.Match[str]", numerals: Numerals) -> str:
+    low = f"{numerals.number(match['low'])} to " if match["low"] else ""
+    ending = " plus" if match["plus"] else ""
+    said = f"{numerals.number(match['number'])} {_SCALES[match['scale']]}{ending}"
+    return f"{minus(match['sign'])}{low}{said}"
+
+
+def _hyphened(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return f"{numerals.number(match['number'])}-"
+
+
+def _number(match: "regex.Match[str]", numerals: Numerals) -> str:
+    sign = match["sign"]
+    if sign == "+" and regex.search(r"\d ?$", before(match)):
+        sign = None
+    return f"{minus(sign)}{numerals.number(match['number'])}"
+
+
+def _digits(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return digits(match[0])
+
+
+def _numeric(match: "regex.Match[str]", numerals: Numerals) -> str | None:
+    import unicodedata
+
+    value = unicodedata.numeric(match[0], -1)
+    if value < 0 or value != int(value):
+        return None
+    return f" {numerals.cardinal(int(value))} "
+
+
+def _sign(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return _LETTER_SIGNS[match[0].strip()]
+
+
+def _hashtag(match: "regex.Match[str]", numerals: Numerals) -> str:
+    words = [
+        numerals.pairs(part) if part.isdecimal() else letters(part) if part.isupper() and len(part) < 4 else part
+        for part in _CAMEL.findall(match["tag"])
+    ]
+    return f"hashtag {' '.join(words)}"
+
+
+def _hash(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return " hash " if numerals.british else " pound "
+
+
+def _step(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return f"{numerals.cardinal(int(match['number'])).capitalize()}."
+
+
+RULES: tuple[Rule, ...] = (
+    (_FRIENDS, lambda match, numerals: match[0][1:-1]),
+    (_ORDINAL, _ordinal),
+    (_SPACED, _spaced),
+    (_STEP, _step),
+    (_THOUSANDS, _thousands),
+    (_RANGE, _range),
+    (_HYPHENED, _hyphened),
+)
+NUMBERS: tuple[Rule, ...] = ((_NUMBER, _number), (_DIGITS, _digits), (_NUMERIC, _numeric))
+SIGNS: tuple[Rule, ...] = (
+    (_HASHTAG, _hashtag),
+    (_MENTION, lambda match, numerals: "at "),
+    (_UNDERSCORE, lambda match, numerals: "underscore"),
+    (_SIGNS, _sign),
+    (_HASH, _hash),
+    (_AND_OR, lambda match, numerals: " "),
+    (_HE_SHE, lambda match, numerals: " or "),
+    (_PER, lambda match, numerals: " per "),
+    (_SLASH, lambda match, numerals: " slash "),
+    (_BACKSLASH, lambda match, numerals: " backslash "),
+    (_TWO_DASHES, lambda match, numerals: "—"),
+    (_LONG_DASH, lambda match, numerals: "—"),
+    (_PLACES, lambda match, numerals: " to "),
+    (_SPACED_DASH, lambda match, numerals: "—"),
+    (_GLUED, lambda match, numerals: match["said"] + " "),
+)
+
+__all__ = ["NUMBERS", "RULES", "SIGNS", "AFTER", "after"]
