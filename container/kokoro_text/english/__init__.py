@@ -4,6 +4,10 @@ Each module has rules for a topic. The more specific form comes first: an e-mail
 file name, a time before a ratio, and plain numbers last.
 """
 
+from functools import partial
+
+import regex
+
 from kokoro_text.english import (
     acronyms,
     codes,
@@ -17,7 +21,7 @@ from kokoro_text.english import (
     units,
     web,
 )
-from kokoro_text.english.frame import Rule
+from kokoro_text.english.frame import Rule, Say
 from kokoro_text.english.numerals import Numerals
 from kokoro_text.reading import Rewriter
 
@@ -44,6 +48,8 @@ _RULES: tuple[Rule, ...] = (
     *markup.LEFT,
 )
 
+_OPENING = "([“$£€"
+
 
 def rules(rewriter: Rewriter, language: str) -> None:
     """Apply the rules to the text of `rewriter`.
@@ -54,4 +60,20 @@ def rules(rewriter: Rewriter, language: str) -> None:
     """
     numerals = Numerals(british=language == "en-gb")
     for pattern, say in _RULES:
-        rewriter.rule(pattern, lambda match, say=say: say(match, numerals))  # type: ignore[misc]
+        rewriter.rule(pattern, partial(_say, say=say, numerals=numerals))
+
+
+def _say(match: "regex.Match[str]", say: Say, numerals: Numerals) -> str | None:
+    """Return what a rule says, with blanks only where words would otherwise run together."""
+    spoken = say(match, numerals)
+    if spoken is None:
+        return None
+    start, end = match.span("said" if "said" in match.re.groupindex else 0)
+    follows, precedes = match.string[start - 1 : start], match.string[end : end + 1]
+    if not spoken.strip():
+        return " " if follows.isalnum() and precedes.isalnum() and spoken else ""
+    if not (precedes.isalnum() or precedes in _OPENING):
+        spoken = spoken.rstrip()
+    elif precedes and spoken.endswith(")"):
+        spoken += " "
+    return f" {spoken}" if follows.isalnum() and spoken[0] == "[" else spoken

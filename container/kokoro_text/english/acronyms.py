@@ -133,7 +133,7 @@ def _slashed(match: "regex.Match[str]", numerals: Numerals) -> str:
 def _lone_a(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     """Decide whether `A` is the letter or the article."""
     previous, following = before(match), after(match)
-    if regex.match(r" (?:\p{Lu}(?![\p{L}'.])(?! ?(?:am|was)\b)|\p{Lu}s\b)|$|[.,;:!?)”\"&/+-](?!\.)|'(?![\p{L}])", following) and not regex.match(
+    if regex.match(r" (?:\p{Lu}(?![\p{L}'])(?! ?(?:am|was)\b)|\p{Lu}s\b)|$|[.,;:!?)”\"&/+-](?!\.)|'(?![\p{L}])", following) and not regex.match(
         r"\"|“", following
     ):
         return letters("A")
@@ -144,7 +144,7 @@ def _lone_a(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         r"part|team|group|an|row|platform|block|level|letter|size|point|an?) $", previous
     ):
         return letters("A")
-    if regex.search(r"\p{Ll} $", previous) and regex.match(r" (?:is|was|to|and|or|for|in|on)\b", following):
+    if regex.search(r"\p{Ll} $", previous) and regex.match(r" \p{Ll}", following):
         return letters("A")
     return None
 

@@ -35,8 +35,8 @@ _CUE = (
     r"claim|policy|member|customer|id|ext|extension|sort code|isbn|sku|barcode|employee|vin|enter|type in|mastercard|visa)"
 )
 _CODE = regex.compile(
-    rf"\b{_CUE}(?:\.|:)?(?: (?i:code|number|numbers|no\.?|id|is|was|are|will be|of|the))*[: ]*[ #(“\"'-]{{0,3}}"
-    r"(?P<said>\d{4,40}(?:-\d{1,10}){0,5})(?![\p{L}\p{N}_]|[.,:/]\d|-\p{L}|%)"
+    rf"\b{_CUE}(?:\.|:)?(?: (?i:code|number|numbers|no\.?|id|is|was|are|will be|of|the))*[: ]*[ (“\"'-]{{0,3}}"
+    r"(?P<said>#?\d{4,40}(?:-\d{1,10}){0,5})(?![\p{L}\p{N}_]|[.,:/]\d|-\p{L}|%)"
 )
 _LONG_CUED = regex.compile(
     r"(?i)\b(?:order|ticket|case|invoice|claim|policy|member|customer|booking|reservation|type in|enter|visa|employee)\b"
@@ -60,15 +60,15 @@ _STATES = {
 }  # fmt: skip
 _UNSURE_STATES = {"OK", "OR", "IN", "ME", "HI", "OH", "MA", "PA", "ID", "LA", "AL", "DE", "CO", "MD", "MS", "RI"}
 _NAMED = regex.compile(
-    r"\b(?i:room|rooms|suite|ste\.?|apt\.?|apartment|flight|highway|hwy\.?|route|rt\.?|bus|train|gate|exit|"
+    r"(?:\b(?i:room|rooms|suite|ste\.?|apt\.?|apartment|flight|highway|hwy\.?|route|rt\.?|bus|train|gate|exit|"
     r"channel|studio|area|box|error|http|status|form|locker|extension|ext\.?|interstate|unit|boeing|airbus|"
     r"fahrenheit|building|bldg\.?|psalm|hymn|agent|model|code|line|peugeot|porsche|windows|district|"
     r"platform|lot|seat|bay|terminal|rule|regulation|section|title|page|pages|i|us|"
-    r"flight [A-Z]{2}|[A-Z]{2}) ?#?-?"
-    r"(?P<said>\d{3,4})(?P<letter>[A-Z])?(?![\p{L}\p{N}_]|[.,:/]\d|[-–]\d|%)"
+    r"flight [A-Z]{2})(?<!\b(?:i|us|Us))[ -]?#?|(?<![\p{L}\p{N}'])[A-Z]{2}[ -]"
+    r")(?P<said>(?P<number>\d{3,4})(?P<letter>[A-Z])?)(?![\p{L}\p{N}_]|[.,:/]\d|[-–]\d|%)"
 )
 _PLANE = regex.compile(
-    r"(?<![\p{L}\p{N}.,$#-])(?P<said>7[0-8]7)(?:-(?P<type>\d{1,3}))?(?![\p{L}\p{N}]|[.,:/]\d|-\d)"
+    r"(?<![\p{L}\p{N}.,$#-])(?P<plane>7[0-8]7)(?:-(?P<type>\d{1,3}))?(?![\p{L}\p{N}]|[.,:/]\d|-\d)"
 )
 _HTTP_ERROR = regex.compile(
     r"(?<![\p{L}\p{N}.,$-])(?P<said>[1-5]\d\d)(?= (?:error|page|status|response|code|not found|redirect|area code)s?\b)"
@@ -148,14 +148,15 @@ def _retirement(match: "regex.Match[str]", numerals: Numerals) -> str:
 
 
 def _code(match: "regex.Match[str]", numerals: Numerals) -> str | None:
-    written = match["said"]
+    hashed = "number " if match["said"][0] == "#" else ""
+    written = match["said"].lstrip("#")
     cue = match.string[match.start() : match.start("said")]
     following = match.string[match.end() : match.end() + 30]
     if regex.match(r" (?!is\b|was\b|has\b|as\b)\p{Ll}{2,}s\b(?! in)| (?:people|more|new|different)\b", following):
         return None
     if _LONG_CUED.search(cue) and len(written) == 4 and written[0] != "0":
-        return numerals.pairs(written) if "#" in cue or "umber" in cue or "code" not in cue else digits(written)
-    return ", ".join(digits(part) for part in written.split("-"))
+        return hashed + (digits(written) if "code" in cue else numerals.pairs(written))
+    return hashed + ", ".join(digits(part) for part in written.split("-"))
 
 
 def _state_zip(match: "regex.Match[str]", numerals: Numerals) -> str | None:
@@ -181,17 +182,11 @@ def _named(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     ):
         return None
     cue = match.string[match.start() : match.start("said")].strip(" -#")
-    if cue.lower() in ("i", "us", "code") and not cue.isupper() and cue != "code":
-        return None
-    if cue == "I" and match.string[match.end() - len(match["said"]) - 1] != "-":
-        return None
-    if cue.lower() in ("page", "pages", "line", "section", "model", "unit", "lot", "seat") and len(match["said"]) == 3:
-        pass
     if cue == "Agent" or match["said"] == "007":
         return digits(match["said"]).replace("zero zero", "double oh")
     if cue.isupper() and cue in ("AD", "BC", "CE", "FY", "USD", "EUR"):
         return None
-    return f"{numerals.pairs(match['said'])} {match['letter'] or ''}"
+    return f"{numerals.pairs(match['number'])} {letters(match['letter'] or '')}"
 
 
 def _plane(match: "regex.Match[str]", numerals: Numerals) -> str | None:
@@ -201,7 +196,7 @@ def _plane(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         return None
     if regex.match(r" (?!is\b|was\b|has\b|as\b|jets\b|planes\b)\p{Ll}{2,}s\b| (?:people|million)", after(match)):
         return None
-    return f"{numerals.pairs(match['said'])} {numerals.pairs(match['type']) if match['type'] else ''}"
+    return f"{numerals.pairs(match['plane'])} {numerals.pairs(match['type']) if match['type'] else ''}"
 
 
 def _pairs(match: "regex.Match[str]", numerals: Numerals) -> str:

@@ -6,7 +6,8 @@ import regex
 
 from kokoro_text.english.numerals import Numerals
 
-Rule = tuple["regex.Pattern[str]", Callable[["regex.Match[str]", Numerals], str | None]]
+Say = Callable[["regex.Match[str]", Numerals], str | None]
+Rule = tuple["regex.Pattern[str]", Say]
 """A pattern, and what is said for a match. None leaves the match to later rules."""
 
 NUMBER = (
@@ -27,9 +28,9 @@ DASH = r"(?: ?[–-] ?)"
 """The dash of a range, as in `10-20`."""
 
 _NEAR = 60
-_DETERMINER = regex.compile(r"(?i)(?:^|[\s(“\"'])(?:an?|another|each|every|this|that|per) $")
+_DETERMINER = regex.compile(r"(?i)(?:^|[\s(“\"'])(?:an?|another) $")
 _POSSESSIVE = regex.compile(
-    r"(?i)(?:^|[\s(“\"'])(?:the|my|your|his|her|its|our|their|any|no|one|first|new|extra) $"
+    r"(?i)(?:^|[\s(“\"'])(?:the|my|your|his|her|its|our|their|any|no|one|first|new|extra|each|every|this|that|per) $"
 )
 _NOUN = regex.compile(
     r"[ -](?!(?:is|was|are|were|has|had|have|will|would|can|could|may|to|in|on|for|at|from|of|you|i|"

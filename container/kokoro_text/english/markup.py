@@ -26,7 +26,7 @@ _SMILEY = regex.compile(
 )
 _EMOJI = regex.compile(
     r"(?:(?![©®™#*0-9‼⁉↔↕←→↑↓])[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}]"
-    r"|[\u20E3\u2600-\u27BF\u2B00-\u2BFF])+"
+    r"|(?!\p{No})[\u20E3\u2600-\u27BF\u2B00-\u2BFF])+"
 )
 _UNREADABLE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー々〆]+")
 _DEVANAGARI = regex.compile(r"\p{Devanagari}[\p{Devanagari}\p{M}]*")

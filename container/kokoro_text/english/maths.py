@@ -31,6 +31,7 @@ _POWER = regex.compile(
     r"(?<=[\p{L}\p{N})])(?:\^ ?(?P<power>[-−]?\d{1,3}|\p{L})(?!\p{L})|(?P<power>[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+)|\*\*(?P<power>\d{1,3}))"
 )
 _SQUARED_LETTER = regex.compile(rf"{_LETTER}(?=[²³⁴^])")
+_FORMULA = regex.compile(r"(?<![\p{L}\p{N}])(?=\p{L}{1,8}[₀-₉])[\p{L}₀-₉]{2,30}(?![\p{L}\p{N}])")
 _SUBSCRIPT = regex.compile(r"(?<=[\p{L}\)])(?P<digits>[₀-₉]+)")
 _ROOT = regex.compile(r"(?P<root>[√∛]) ?")
 _COEFFICIENT = regex.compile(
@@ -60,7 +61,7 @@ _BOTH_WAYS = regex.compile(r" ?[↔⇔⟷] ?")
 _MENU = regex.compile(r"(?<=\p{L}) > (?=[\p{Lu}“\"'])")
 _COMPARISON = regex.compile(rf"(?<={_OPERAND}) ?(?P<sign>[<>]) ?(?=[\p{{L}}\p{{N}}(.$£€-])")
 _BEFORE_NUMBER = regex.compile(r"(?<![^\s(])(?P<sign><=|>=|[<>≤≥])(?=[\p{Sc}]?[\d.])")
-_ABOUT = regex.compile(r"(?<![\p{L}\p{N}])[~≈∼] ?(?=[\p{Sc}]?[\d.])")
+_ABOUT = regex.compile(r"(?<![\p{L}\p{N}])(?:[~∼]|(?<![\p{L}\p{N}] )≈) ?(?=[\p{Sc}]?[\d.])")
 _PLUS_ENDING = regex.compile(r"(?<=[\p{L}\p{N}])(?P<said>\+{1,2})(?![\p{L}\p{N}+])")
 _KEYS = regex.compile(
     r"(?<![\p{L}\p{N}])(?P<key>Ctrl|Cmd|Alt|Shift|Option|Opt|Win|Command|Control|Fn|Esc)(?P<sign>[+-])(?=[\p{L}\p{N}])"
@@ -169,6 +170,10 @@ def _subscript(match: "regex.Match[str]", numerals: Numerals) -> str:
     return f" {numerals.cardinal(int(unicodedata.normalize('NFKC', match['digits'])))} "
 
 
+def _formula(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return numerals.code(unicodedata.normalize("NFKC", match[0]).upper())
+
+
 def _root(match: "regex.Match[str]", numerals: Numerals) -> str:
     return "the square root of " if match["root"] == "√" else "the cube root of "
 
@@ -232,6 +237,7 @@ RULES: tuple[Rule, ...] = (
     (_ABOUT, lambda match, numerals: "about "),
     (_LONE_LETTER, lambda match, numerals: letters("A")),
     (_POWER, _power),
+    (_FORMULA, _formula),
     (_SUBSCRIPT, _subscript),
     (_ROOT, _root),
     (_ARROW, lambda match, numerals: " to "),

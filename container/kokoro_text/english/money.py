@@ -37,13 +37,13 @@ _SCALE = (
     r"(?:[kKmMbBtT]|mm|MM|[mMbBtT]n|BN|MN|TN|trn|mio)(?![\p{L}\p{N}])))?"
 )
 _MONEY = regex.compile(
-    rf"(?<![\p{{L}}\p{{N}}_])(?P<sign>(?<![\p{{L}}\p{{N}})] )[-–+](?! ))?(?P<symbol>{_SYMBOL}) ?"
+    rf"(?<![\p{{L}}\p{{N}}_])(?P<sign>[-–+](?! ))?(?P<symbol>{_SYMBOL}) ?"
     rf"(?P<inner>[-–])?(?P<low>(?<=€ ?)\d{{1,9}},\d\d(?!\d)|{NUMBER})"
     rf"(?:(?P<lowscale>[kKmMbB])?{DASH}(?:{_SYMBOL})?(?P<high>{NUMBER})(?![-–/]\d))?{_SCALE}"
     r"(?:(?P<noun>-)(?=\p{L})|(?P<per> ?/ ?)(?=\p{L})|(?P<plus>\+)?(?![\p{L}\p{N}_]|[.,]\d))"
 )
 _SYMBOL_AFTER = regex.compile(
-    rf"{BEFORE}(?P<sign>(?<![\p{{L}}\p{{N}})] )[-–+](?! ))?(?:(?P<low>{NUMBER}){DASH})?"
+    rf"{BEFORE}(?P<sign>[-–+](?! ))?(?:(?P<low>{NUMBER}){DASH})?"
     rf"(?P<high>{NUMBER}){_SCALE} ?(?P<symbol>[£€¥₹₩₽₺₪₫฿₦₱₴]|\$(?!\d))(?![\p{{L}}\p{{N}}_])"
 )
 _CODE_BEFORE = regex.compile(
@@ -51,7 +51,7 @@ _CODE_BEFORE = regex.compile(
     rf"{_SCALE}{AFTER}"
 )
 _CODE_AFTER = regex.compile(
-    rf"{BEFORE}(?P<sign>(?<![\p{{L}}\p{{N}})] )[-–+](?! ))?(?:(?P<low>{NUMBER}){DASH})?"
+    rf"{BEFORE}(?P<sign>[-–+](?! ))?(?:(?P<low>{NUMBER}){DASH})?"
     rf"(?P<high>{NUMBER}){_SCALE} ?(?P<symbol>{_CODES}){AFTER}"
 )
 _CENTS = regex.compile(rf"{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<high>{NUMBER}) ?¢")

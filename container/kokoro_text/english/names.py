@@ -43,7 +43,7 @@ _JUNIOR = regex.compile(r"(?<=\p{Lu}\p{L}{1,30},? )(?P<word>Jr|Sr|Esq)\b\.?")
 _JUNIORS = {"Jr": "Junior", "Sr": "Senior", "Esq": "Esquire"}
 _NUMBERED = regex.compile(rf"{_START}(?:Nos?|nos?|NO|№)\.? ?(?=#?\d)(?<=[.№] ?)")
 _WORDS = {
-    "approx": "approximately", "apt": "apartment", "bldg": "building", "etc": "et cetera",
+    "approx": "approximately", "apt": "apartment", "bldg": "building", "etc": "etc",
     "dept": "department", "est": "established", "max": "maximum", "min": "minimum", "avg": "average",
     "vol": "volume", "vols": "volumes", "fig": "figure", "figs": "figures", "ed": "edition",
     "tel": "telephone", "ext": "extension", "temp": "temperature", "misc": "miscellaneous",
@@ -80,6 +80,7 @@ _BARE = regex.compile(
     rf"{_START}(?P<word>etc|approx|vs|Inc|Ltd|Corp|Apt|apt|Ext|ext|dept|Dept|hrs|yrs|mins|secs|lbs)(?![\p{{L}}\p{{N}}'.])"
 )
 _EG = regex.compile(rf"{_START}(?:(?P<eg>[eE]\. ?[gG]\b)|(?P<ie>[iI]\. ?[eE]\b))(?:\.,?|(?=,|\s))|(?<![\p{{L}}\p{{N}}])(?:(?P<eg>eg)|(?P<ie>ie))(?=[.,] )[.]?,?")
+_ET_CETERA = regex.compile(r"\bet cetera\b")
 _ET_AL = regex.compile(r"(?<= )et al\.?(?!\p{L})")
 _VERSUS = regex.compile(r"(?<=\p{Lu}\p{L}* )v\.?(?= \p{Lu}\p{Ll})(?<=v\.)|(?<= )vs\.?(?= )")
 _SLASHED = regex.compile(
@@ -315,6 +316,7 @@ RULES: tuple[Rule, ...] = (
     (_RIGHT_HON, _right_hon),
     (_DOCTORS, lambda match, numerals: "Doctors"),
     (_EG, _eg),
+    (_ET_CETERA, lambda match, numerals: "etc"),
     (_ET_AL, lambda match, numerals: "et al"),
     (_DEGREE, _phd),
     (_DEGREES, _degrees),

@@ -11,7 +11,10 @@ _LONGEST = 15
 
 _DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _RUN = regex.compile(r"\d+|\p{L}+")
-_WORDLIKE = regex.compile(r"(?i)[bcdfghjklmnprstvwz]+[aeiouy]+[a-z]+")
+_UNSAYABLE = regex.compile(r"(?i)[^aeiouy]*|.{0,2}|.*[^aeiouy]{5,}.*|[^aeiouy]{3}.{0,2}")
+_NAMES_OF_LETTERS = frozenset(
+    "abc xyz utf sha usb api url faq ide aws ssl ios cpu gpu iso isbn img ide otp uid usr etl gui".split()
+)
 
 
 @lru_cache(maxsize=4096)
@@ -50,7 +53,7 @@ class Numerals:
 
     def number(self, written: str) -> str:
         """Return a number such as `1,234.5`, `.5` or `007` in words."""
-        whole, point, decimals = written.replace(",", "").partition(".")
+        whole, point, decimals = written.replace(",", "").replace(" ", "").partition(".")
         said = ""
         if whole:
             plain = len(whole) <= _LONGEST and (whole == "0" or whole[0] != "0")
@@ -106,11 +109,11 @@ def letters(word: str) -> str:
 
 def letters_or_word(word: str) -> str:
     """Return a part of a code or name: a word if it can be one, otherwise its letters."""
-    if len(word) >= 3 and (not word.isupper() or len(word) > 5) and _WORDLIKE.fullmatch(word):
+    if not word.isascii():
         return word
-    if len(word) > 5 and regex.search("(?i)[aeiouy]", word):
-        return word
-    return letters(word) if word.isascii() else word
+    if (word.isupper() and len(word) < 6) or word.lower() in _NAMES_OF_LETTERS:
+        return letters(word)
+    return letters(word) if _UNSAYABLE.fullmatch(word) else word
 
 
 def plural_letters(word: str) -> str:

@@ -9,7 +9,7 @@ _SIGN = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.]|[\p{L}\p{N}\)] )[-–+](?=[\d.]))?"
 _SIGN_AFTER_WORD = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.])[-–+](?=[\d.]))?"
 _ORDINAL = regex.compile(rf"{BEFORE}(?P<number>\d{{1,3}}(?:,\d{{3}}){{1,5}}|\d{{1,15}})(?:st|nd|rd|th)(?!\p{{L}})")
 _SPACED = regex.compile(rf"(?<![\p{{L}}\p{{N}}_.,-]|\d )(?P<said>\d{{1,3}}(?: \d{{3}}){{1,5}})(?= ?(?:{NUMBER[:0]}m|km|kg|g|people|euros|dollars|pounds|\p{{Ll}}{{2,}}s)\b)")
-_FRIENDS = regex.compile(r"(?<=\p{L}{2})\((?:s|es)\)(?!\p{L})")
+_FRIENDS = regex.compile(r"(?<![\p{L}\p{N}])\p{L}{2,30}\((?:s|es)\)(?!\p{L})")
 _RANGE = regex.compile(
     rf"{_SIGN}{BEFORE}(?P<low>{NUMBER})(?P<scale>[kKmM](?=[-–]))?(?:[–-]| – )(?P<high>{NUMBER})(?![-–/]\d|[\p{{N}}_])"
 )
@@ -116,7 +116,7 @@ def _step(match: "regex.Match[str]", numerals: Numerals) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    (_FRIENDS, lambda match, numerals: match[0][1:-1]),
+    (_FRIENDS, lambda match, numerals: regex.sub("[()]", "", match[0])),
     (_ORDINAL, _ordinal),
     (_SPACED, _spaced),
     (_STEP, _step),

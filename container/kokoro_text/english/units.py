@@ -77,7 +77,7 @@ _SYMBOLS = "|".join(
     for symbol in sorted([*_UNITS, *_OWN], key=len, reverse=True)
     if not symbol.endswith(".")
 )
-_FRACTION = r"(?:\d{1,3} )?\d{1,2}/\d{1,2}(?![\d/])|\d{0,4}[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]"
+_FRACTION = r"\d{1,3}(?: \d{3}){1,4}(?!\d)|(?:\d{1,3} )?\d{1,2}/\d{1,2}(?![\d/])|\d{0,4}[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]"
 _SIGN = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.])[-–+](?=[\d.]))?"
 _RANGE = (
     rf"{_SIGN}{BEFORE}(?:(?P<low>{NUMBER})(?:{DASH}|(?P<to> to ))(?P<lowsign>[-–](?=\d))?)?"

@@ -76,7 +76,7 @@ _SNAKE = regex.compile(
     r"(?![\p{L}\p{N}_])"
 )
 _CAMEL = regex.compile(
-    r"(?<![\p{L}\p{N}_])(?:\p{Ll}{2,40}|\p{Ll}(?=\p{Lu}\p{Ll}{2,40}\p{Lu}))(?:\p{Lu}\p{Ll}{0,40}|\d{1,6}){1,10}(?P<call>\(\))?(?![\p{L}\p{N}_])"
+    r"(?<![\p{L}\p{N}_])(?:\p{Ll}{2,40}|\p{Ll}(?=\p{Lu}\p{Ll}{2,40}\p{Lu}))\p{Lu}\p{Ll}{0,40}(?:\p{Lu}\p{Ll}{0,40}|\d{1,6}){0,9}(?P<call>\(\))?(?![\p{L}\p{N}_])"
     r"|(?<![\p{L}\p{N}_])[\p{L}\d]{1,60}(?P<call>\(\))"
 )
 _DOTTED_CALL = regex.compile(r"(?<=[\p{L}\d_])\.(?=[\p{L}_]{1,40}\()")
