@@ -27,8 +27,8 @@ from kokoro_text.reading import Rewriter
 
 _RULES: tuple[Rule, ...] = (
     *markup.STRUCTURE,
-    *web.RULES,
     *codes.PHONES,
+    *web.RULES,
     *dates.RULES,
     *times.RULES,
     *money.RULES,

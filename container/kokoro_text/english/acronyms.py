@@ -37,17 +37,17 @@ _COMMON = frozenset(
 _LETTERS = r"\p{Lu}{2,6}"
 _PLURAL = regex.compile(rf"(?<![\p{{L}}\p{{N}}_'])(?P<word>\p{{Lu}}{{2,5}})s(?![\p{{L}}\p{{N}}_])")
 _SAID_PLURAL = regex.compile(r"(?<=(?<![\p{L}\p{N}'])\p{Lu} )(?P<word>\p{Lu})s(?![\p{L}\p{N}_'])")
-_ACRONYM = regex.compile(rf"(?<![\p{{L}}\p{{N}}_'])(?P<word>{_LETTERS})(?P<own>'s)?(?![\p{{L}}\p{{N}}_'])")
+_ACRONYM = regex.compile(rf"(?<![\p{{L}}\p{{N}}_'])(?P<word>{_LETTERS})(?P<own>'s)?(?![\p{{L}}_'])")
 _SHOUTED = regex.compile(r"(?<![\p{L}\p{N}_'])(?P<word>\p{Lu}+(?:'\p{Lu}+)?)(?![\p{L}\p{N}_'])")
 _LOWER_I = regex.compile(r"(?<![\p{L}\p{N}_])i(?P<word>\p{Lu}{2,3})(?![\p{L}\p{N}])|(?<=\b(?:mac|tv|watch|iPad))(?P<word>OS)(?![\p{L}\p{N}])")
-_AMPERSAND = regex.compile(r"(?<=[\p{L}\p{N}.)%] ?)(?P<said>&)(?= ?[\p{L}\p{N}(\"“'])|(?<!\S)&(?!\S)")
+_AMPERSAND = regex.compile(r"(?<=[\p{L}\p{N}.)%] ?)(?P<said>&{1,2})(?= ?[\p{L}\p{N}(\"“'])|(?<!\S)&{1,2}(?!\S)")
 _PAIR = regex.compile(r"(?<![\p{L}\p{N}_'&])(?P<first>\p{Lu})&(?P<second>\p{Lu})(?P<own>'?s\b)?(?![\p{L}\p{N}])")
 _SHARP = regex.compile(r"(?<![\p{L}\p{N}])(?P<letter>[A-G])#(?![\p{L}\p{N}])")
 _CPP = regex.compile(r"(?<![\p{L}\p{N}])C\+\+")
 _GRADE = regex.compile(r"(?<![\p{L}\p{N}])(?P<letter>[A-F])(?P<sign>[+-])(?![\p{L}\p{N}+])")
 _SLASHED = regex.compile(r"(?<![\p{L}\p{N}/])(?P<first>\p{Lu}{1,4})/(?P<second>\p{Lu}{1,4})(?![\p{L}\p{N}/])")
 _LONE_A = regex.compile(r"(?<![\p{L}\p{N}'.])A(?![\p{L}\p{N}'])")
-_ITEM = regex.compile(r"(?<![\p{L}\p{N}'])(?P<letter>\p{L})(?=\))|(?<=\()(?P<letter>\p{Ll})(?=\))")
+_ITEM = regex.compile(r"(?<![\p{L}\p{N}'(])(?P<letter>\p{L})(?=\))|(?<=(?<![\p{L}\p{N}])\()(?P<letter>\p{Ll})(?=\))")
 _CONTRACTIONS = {"how're": "how are", "what're": "what are", "who're": "who are", "where're": "where are",
                  "when're": "when are", "why're": "why are", "there're": "there are", "that're": "that are"}  # fmt: skip
 _CONTRACTION = regex.compile(

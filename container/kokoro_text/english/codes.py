@@ -22,6 +22,7 @@ _RUN_CUE = regex.compile(
 _DIALLED = regex.compile(
     r"(?i:\b(?:call|calls|called|calling|dial|dials|dialed|dialled|ring|text|phone)(?: to)? )(?P<said>\d{3,6})(?![\p{N}\p{L}]|[.,:/-]\d| (?:more|people|of|or|"
     r"times|customers|clients|guests|minutes|\p{Ll}{3,}s\b))"
+    r"|(?i:\btext (?:the word )?\S{1,20} to )(?P<said>\d{4,7})(?![\p{N}\p{L}]|[.,:/-]\d)"
     r"|(?<![\p{L}\p{N}.,$-])(?P<said>911|999(?= (?:call|operator|emergency)))(?![\p{L}\p{N}]|[.,/-]\d| \p{Ll}+s\b)"
 )
 _STAR = regex.compile(r"(?<![\p{L}\p{N}])\*(?P<digits>\d{2,6})#?(?![\p{L}\p{N}])")
@@ -32,11 +33,11 @@ _CUE = (
     r"(?i:pin|otp|passcode|password|code|codes|zip|zip code|postcode|postal code|serial|tracking|"
     r"confirmation|reference|ref|account|acct|invoice|ending in|ends in|ending with|ends with|last four(?: digits)?|"
     r"routing|imei|passport|license plate|licence plate|plate|booking|reservation|order|ticket|case|"
-    r"claim|policy|member|customer|id|ext|extension|sort code|isbn|sku|barcode|employee|vin|enter|type in|mastercard|visa)"
+    r"claim|policy|member|customer|id|ext|extension|cvv|cvc|sort code|isbn|sku|barcode|employee|vin|enter|type in|mastercard|visa)"
 )
 _CODE = regex.compile(
     rf"\b{_CUE}(?:\.|:)?(?: (?i:code|number|numbers|no\.?|id|is|was|are|will be|of|the))*[: ]*[ (“\"'-]{{0,3}}"
-    r"(?P<said>#?\d{4,40}(?:-\d{1,10}){0,5})(?![\p{L}\p{N}_]|[.,:/]\d|-\p{L}|%)"
+    r"(?P<said>#?(?:\d{3,12}(?:[ -]\d{2,10}){1,5}|\d{4,40}(?:-\d{1,10}){0,5})|(?<=(?i:cvv|cvc|pin)[^\d]{1,10})\d{3})(?![\p{L}\p{N}_]|[.,:/]\d|-\p{L}|%)"
 )
 _LONG_CUED = regex.compile(
     r"(?i)\b(?:order|ticket|case|invoice|claim|policy|member|customer|booking|reservation|type in|enter|visa|employee)\b"
@@ -60,7 +61,7 @@ _STATES = {
 }  # fmt: skip
 _UNSURE_STATES = {"OK", "OR", "IN", "ME", "HI", "OH", "MA", "PA", "ID", "LA", "AL", "DE", "CO", "MD", "MS", "RI"}
 _NAMED = regex.compile(
-    r"(?:\b(?i:room|rooms|suite|ste\.?|apt\.?|apartment|flight|highway|hwy\.?|route|rt\.?|bus|train|gate|exit|"
+    r"(?:\b(?i:room|rooms|rm\.?|suite|ste\.?|apt\.?|apartment|flight|highway|hwy\.?|route|rt\.?|bus|train|gate|exit|"
     r"channel|studio|area|box|error|http|status|form|locker|extension|ext\.?|interstate|unit|boeing|airbus|"
     r"fahrenheit|building|bldg\.?|psalm|hymn|agent|model|code|line|peugeot|porsche|windows|district|"
     r"platform|lot|seat|bay|terminal|rule|regulation|section|title|page|pages|i|us|"
@@ -79,6 +80,10 @@ _HOUSE = regex.compile(
     r"Highway|Expy|Pkwy|Parkway|Way|Ter|Terrace|Cir|Circle|Close|Crescent|Gardens|Row|Mews|Broadway)\b)"
 )
 _HASH_CODE = regex.compile(r"#(?P<number>\d{1,12})(?![\p{L}\p{N}]|[.,]\d)")
+_HASH_BEFORE_CODE = regex.compile(r"(?<![\p{L}\p{N}&])#(?=\p{Lu}{0,4}-?\d)")
+_CHAIN = regex.compile(
+    r"(?<![\p{L}\p{N}_.,/$-])\d{1,12}(?:-\d{1,12}){2,6}(?![\p{L}\p{N}_]|[.,/-]\d|-\p{L})"
+)
 _UK_POSTCODE = regex.compile(
     r"(?<![\p{L}\p{N}])(?P<out>[A-Z]{1,2}\d[A-Z\d]?) (?P<in>\d[A-Z]{2})(?![\p{L}\p{N}])"
 )
@@ -99,13 +104,23 @@ def _groups(written: str) -> list[str]:
 def _phone(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     written = match["said"]
     count = sum(char.isdecimal() for char in written)
-    if count < 7 or count > 16 or regex.fullmatch(r"[1-9]\d{0,2}(?: \d{3})+", written):
+    vanity = regex.search(r"[A-Z].*", written)
+    if (count < 7 and not vanity) or count > 16 or regex.fullmatch(r"[1-9]\d{0,2}(?: \d{3})+", written):
         return None
-    if regex.fullmatch(r"\d{1,3}(?:\.\d+)+", written):
+    if regex.fullmatch(r"\d{1,3}(?:\.\d+)+", written) and not regex.fullmatch(
+        r"(?:1\.)?\d{3}\.\d{3}\.\d{4}", written
+    ):
+        return None
+    if regex.fullmatch(r"\d{1,2}[.-]\d{1,2}[.-]\d{4}", written):
+        return None
+    if regex.fullmatch(r"[1-9]\d*(?: \d+)+", written) and not (
+        regex.fullmatch(r"(?:1 )?\d{3} \d{3} \d{4}|\d{4}(?: \d{4}){2,3}", written)
+        or _PHONE_CUE.search(before(match))
+    ):
         return None
     if regex.fullmatch(r"(?:1[0-9]|20)\d\d-\d{4}", written):
         return None
-    if vanity := regex.search(r"[A-Z].*", written):
+    if vanity:
         start = written[: vanity.start()]
         words = regex.sub("-", " ", vanity[0]).capitalize()
         return f"{_spoken(start, numerals)}, {words}"
@@ -119,6 +134,8 @@ def _spoken(written: str, numerals: Numerals) -> str:
         if groups[1] == "800":
             said[1] = "eight hundred"
         return " ".join(said[:2]) + (", " + ", ".join(said[2:]) if said[2:] else "")
+    if groups[0] == "800":
+        said[0] = "eight hundred"
     if len(groups) == 1 and len(groups[0]) > 7:
         group = groups[0]
         said = [digits(group[: -7], "oh"), digits(group[-7:-4], "oh"), digits(group[-4:], "oh")]
@@ -156,7 +173,7 @@ def _code(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         return None
     if _LONG_CUED.search(cue) and len(written) == 4 and written[0] != "0":
         return hashed + (digits(written) if "code" in cue else numerals.pairs(written))
-    return hashed + ", ".join(digits(part) for part in written.split("-"))
+    return hashed + ", ".join(digits(part) for part in regex.split("[ -]", written))
 
 
 def _state_zip(match: "regex.Match[str]", numerals: Numerals) -> str | None:
@@ -218,6 +235,10 @@ def _hash_code(match: "regex.Match[str]", numerals: Numerals) -> str:
         numerals.pairs(number) if len(number) == 4 else digits(number)
     )
     return said if regex.search(r"(?i)(?:number|no\.) $", before(match)) else f"number {said}"
+
+
+def _chain(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return ", ".join(digits(group) for group in match[0].split("-"))
 
 
 def _postcode(match: "regex.Match[str]", numerals: Numerals) -> str:
@@ -283,7 +304,9 @@ RULES: tuple[Rule, ...] = (
     (_PLANE, _plane),
     (_NAMED, _named),
     (_HOUSE, _house),
+    (_CHAIN, _chain),
     (_HASH_CODE, _hash_code),
+    (_HASH_BEFORE_CODE, lambda match, numerals: "number "),
     (_UK_POSTCODE, _postcode),
     (_HYPHENATED, _hyphenated),
 )

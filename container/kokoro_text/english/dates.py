@@ -20,7 +20,6 @@ _YEAR = r"(?P<year>[12]\d{3}|[’']\d\d)"
 _ISO = regex.compile(
     rf"{BEFORE}(?P<year>\d{{4}})-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?![\p{{N}}_-])(?=T|(?!\p{{L}}))"
 )
-_ISO_TIME = regex.compile(r"(?<=\d{4}-\d\d-\d\d)T(?=\d\d:)")
 _NUMERIC = regex.compile(
     rf"{BEFORE}(?<![/-])(?P<first>[0-3]?\d)(?P<sep>[/.-])(?P<second>[0-3]?\d)(?P=sep)"
     r"(?P<year>[12]\d{3}|\d\d)(?![/-]|[.]?[\p{N}\p{L}])"
@@ -56,9 +55,10 @@ _DAY_NAME = (
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\p{L}{0,6}"
 )
 _DAY_RANGE = regex.compile(rf"(?<=\b{_DAY_NAME}\.?) ?[-–] ?(?={_DAY_NAME}\b)")
+_MONDAY_TO_FRIDAY = regex.compile(r"(?<![\p{L}\p{N}_-])M ?[-–] ?F(?![\p{L}\p{N}_-])")
 _DECADE = regex.compile(
     rf"{BEFORE}(?P<century>1[0-9]|20)(?P<decade>\d)0'?s{AFTER}"
-    rf"|(?<![\p{{L}}\p{{N}}])['‘’]?(?P<decade>[2-9])0'?s{AFTER}"
+    rf"|(?<![\p{{L}}\p{{N}}$£€])['‘’]?(?P<decade>[2-9])0'?s{AFTER}"
 )
 _SHORT_YEAR = regex.compile(rf"(?<![\p{{L}}\p{{N}}])'(?P<year>\d\d){AFTER}(?!')")
 _ERA = r"(?:BC|AD|BCE|CE|B\.C\.(?:E\.)?|A\.D\.|C\.E\.)(?!\p{L})"
@@ -206,8 +206,8 @@ def _weekday(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     certain = match["day"] in ("Tues", "Thu", "Thur", "Thurs") or (
         match["day"] in ("Mon", "Tue", "Wed", "Fri") and match["stop"]
     )
-    cued = regex.search(r"(?i)\b(?:on|every|next|last|this|by|until|till|since|from) $", previous)
-    if in_range or dated or certain or (cued and (match["stop"] or following[:1] in ",;")):
+    cued = regex.search(r"(?i)\b(?:on|every|next|last|this|by|until|till|since|from|closed|open|and|to|through) $", previous)
+    if in_range or dated or certain or (cued and (match["stop"] or following[:1] in (",", ";"))):
         return name + stop
     if match["stop"] and regex.match(",", following):
         return name
@@ -270,7 +270,6 @@ def _bare_year(match: "regex.Match[str]", numerals: Numerals) -> str | None:
 
 RULES: tuple[Rule, ...] = (
     (_ISO, _iso),
-    (_ISO_TIME, lambda match, numerals: " at "),
     (_YEAR_FIRST, _iso),
     (_NUMERIC, _numeric),
     (_SHORT, _short),
@@ -279,6 +278,7 @@ RULES: tuple[Rule, ...] = (
     (_MONTH_YEAR, _month_year),
     (_MONTH_ALONE, _month_alone),
     (_WEEKDAY, _weekday),
+    (_MONDAY_TO_FRIDAY, lambda match, numerals: "Monday to Friday"),
     (_DAY_RANGE, lambda match, numerals: " to "),
     (_DECADE, _decade),
     (regex.compile(r"(?<=\d0'?s)[-–](?=['’]?\d)"), lambda match, numerals: " to "),

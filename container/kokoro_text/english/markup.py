@@ -37,6 +37,7 @@ _OPENING = regex.compile(
 _CLOSING = regex.compile(r"(?<=[.,!?;:)”\"])'(?![\p{L}\p{N}])")
 _DOUBLED = regex.compile(r"''")
 _SILENT = regex.compile(r"[|¦†‡¬^~\\<>{}\[\]_*=¨]+(?=\s|$|[\p{P}\p{S}])")
+_BRACKET = regex.compile(r"[\[\]{}]")
 _RULER = regex.compile(r"(?<!\S)[-_*=~#.]{3,}(?!\S)")
 
 
@@ -91,5 +92,7 @@ QUOTES: tuple[Rule, ...] = (
 )
 """Apostrophes that are quotation marks. They must come after decades such as `'90s`."""
 
-LEFT: tuple[Rule, ...] = ((_SILENT, lambda match, numerals: ""),)
+LEFT: tuple[Rule, ...] = (
+    (_BRACKET, lambda match, numerals: ""),
+    (_SILENT, lambda match, numerals: ""),)
 """Rules to apply after all others."""

@@ -27,6 +27,7 @@ _MEASURE = (
     r"tsp|tbsp|onion|lemon|bunch|size|turn|length|speed|scale"
 )
 _LETTER = r"(?<![\p{L}\p{N}'_])\p{L}(?![\p{L}'_])"
+_DIVIDED = regex.compile(r"(?<=\d) ?(?:/(?=[^=]{0,20}=)| /) ?(?=\d)")
 _POWER = regex.compile(
     r"(?<=[\p{L}\p{N})])(?:\^ ?(?P<power>[-−]?\d{1,3}|\p{L})(?!\p{L})|(?P<power>[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+)|\*\*(?P<power>\d{1,3}))"
 )
@@ -80,7 +81,7 @@ _EQUATION = regex.compile(
 )
 _ASKED = regex.compile(
     r"(?i)\b(?:what is|what's|calculate|compute|solve|evaluate|subtract|simplify|how much is|equals?) "
-    r"[\p{L}\p{N}.,() ^²³+×÷*/-]{0,30}$|[=] ?[\p{L}\p{N}.,()]{0,20}$"
+    r"[\p{L}\p{N}.,() ^²³+×÷*/-]{0,30}$|[=] ?[\p{L}\p{N}.,()^²³+×÷*/ -]{0,20}$"
 )
 _GREEK = regex.compile(r"(?<!\p{Greek})\p{Greek}(?!\p{Greek})")
 _LONE_LETTER = regex.compile(r"(?<![\p{L}\p{N}'_])a(?= ?[=+*×÷<>≤≥²³^])|(?<=[=+*×÷<>≤≥] ?)a(?![\p{L}\p{N}'])(?! \p{L})")
@@ -126,6 +127,8 @@ def _slashed(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         return "twenty-four seven"
     if (first, second) in (("9", "11"), ("7", "11")) and match["first"] != "7":
         return "nine eleven"
+    if first == second and first in ("20", "50"):
+        return f"{says_first} {says_second}"
     if _PART_OF.search(before(match)):
         return f"{says_first} of {says_second}"
     if not (first.isdecimal() and second.isdecimal()):
@@ -233,6 +236,7 @@ RULES: tuple[Rule, ...] = (
     (_KEYS, _keys),
     (_MIXED, _mixed),
     (_VULGAR_ALONE, _vulgar),
+    (_DIVIDED, lambda match, numerals: " divided by "),
     (_SLASHED, _slashed),
     (_ABOUT, lambda match, numerals: "about "),
     (_LONE_LETTER, lambda match, numerals: letters("A")),

@@ -6,7 +6,7 @@ import regex
 from babel.numbers import get_currency_name
 
 from kokoro_text.english.frame import AFTER, BEFORE, DASH, NUMBER, Rule, is_attributive, minus
-from kokoro_text.english.numerals import Numerals, letters
+from kokoro_text.english.numerals import Numerals, letters, plural
 
 _SYMBOLS = {
     "$": "USD", "£": "GBP", "€": "EUR", "¥": "JPY", "₹": "INR", "₩": "KRW", "₽": "RUB", "₺": "TRY",
@@ -36,15 +36,16 @@ _SCALE = (
     r"(?: ?-?(?P<scale>(?i:thousand|million|billion|trillion|hundred)(?!\p{L})|"
     r"(?:[kKmMbBtT]|mm|MM|[mMbBtT]n|BN|MN|TN|trn|mio)(?![\p{L}\p{N}])))?"
 )
+_CONTINENTAL = r"(?>(?:\d{1,3}(?:\.\d{3}){1,3}|\d{1,9}),\d\d)(?!\d)"
 _MONEY = regex.compile(
     rf"(?<![\p{{L}}\p{{N}}_])(?P<sign>[-–+](?! ))?(?P<symbol>{_SYMBOL}) ?"
-    rf"(?P<inner>[-–])?(?P<low>(?<=€ ?)\d{{1,9}},\d\d(?!\d)|{NUMBER})"
+    rf"(?P<inner>[-–])?(?P<low>(?<=€ ?){_CONTINENTAL}|{NUMBER})"
     rf"(?:(?P<lowscale>[kKmMbB])?{DASH}(?:{_SYMBOL})?(?P<high>{NUMBER})(?![-–/]\d))?{_SCALE}"
     r"(?:(?P<noun>-)(?=\p{L})|(?P<per> ?/ ?)(?=\p{L})|(?P<plus>\+)?(?![\p{L}\p{N}_]|[.,]\d))"
 )
 _SYMBOL_AFTER = regex.compile(
     rf"{BEFORE}(?P<sign>[-–+](?! ))?(?:(?P<low>{NUMBER}){DASH})?"
-    rf"(?P<high>{NUMBER}){_SCALE} ?(?P<symbol>[£€¥₹₩₽₺₪₫฿₦₱₴]|\$(?!\d))(?![\p{{L}}\p{{N}}_])"
+    rf"(?P<high>{_CONTINENTAL}(?= ?€)|{NUMBER}){_SCALE} ?(?P<symbol>[£€¥₹₩₽₺₪₫฿₦₱₴]|\$(?!\d))(?![\p{{L}}\p{{N}}_])"
 )
 _CODE_BEFORE = regex.compile(
     rf"{BEFORE}(?P<symbol>{_CODES}) ?(?P<sign>[-–])?(?P<low>{NUMBER})(?:{DASH}(?P<high>{NUMBER}))?"
@@ -54,6 +55,7 @@ _CODE_AFTER = regex.compile(
     rf"{BEFORE}(?P<sign>[-–+](?! ))?(?:(?P<low>{NUMBER}){DASH})?"
     rf"(?P<high>{NUMBER}){_SCALE} ?(?P<symbol>{_CODES}){AFTER}"
 )
+_NOTES = regex.compile(r"(?<![\p{L}\p{N}])[$£€](?P<value>\d{1,4})'?s(?![\p{L}\p{N}])")
 _CENTS = regex.compile(rf"{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<high>{NUMBER}) ?¢")
 _PENCE = regex.compile(rf"{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<high>{NUMBER})p(?![\p{{L}}\p{{N}}])")
 
@@ -106,8 +108,8 @@ def _full(
     number: str, scale: str | None, symbol: str, attributive: bool, numerals: Numerals
 ) -> str:
     code = _SYMBOLS.get(symbol) or _PREFIXED.get(symbol, symbol)
-    if symbol == "€" and regex.fullmatch(r"\d+,\d\d", number):
-        number = number.replace(",", ".")
+    if symbol == "€" and regex.fullmatch(r"[\d.]+,\d\d", number):
+        number = number.replace(".", "").replace(",", ".")
     whole, _, cents = number.replace(",", "").partition(".")
     if scale or len(cents) > 2 or (cents.strip("0") and code not in _SUBUNITS):
         plural = not attributive
@@ -139,7 +141,13 @@ def _pence(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     return f"{low}{numerals.number(match['high'])} {'penny' if match['high'] == '1' else 'pence'}"
 
 
+def _notes(match: "regex.Match[str]", numerals: Numerals) -> str:
+    """Return banknotes by their value, as in `two $20s`."""
+    return plural(numerals.number(match["value"]))
+
+
 RULES: tuple[Rule, ...] = (
+    (_NOTES, _notes),
     (_MONEY, _amount),
     (_SYMBOL_AFTER, _amount),
     (_CODE_BEFORE, _amount),

@@ -272,9 +272,11 @@ def _regnal(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     following = match.string[match.end() : match.end() + 20]
     royal = match[0].split()[0] in ("King", "Queen", "Pope", "Emperor", "Tsar", "Czar", "Kaiser", "Prince")
     if match["said"] == "I" and not royal and regex.match(
-        r" (?:am|was|have|had|will|would|think|thought|know|knew|saw|said|told|met|can|could|do|did|love|"
-        r"like|want|need|hope|believe|guess|mean|should|just|really|never|always|also|\p{Ll}+ed)\b", following
+        r" (?:am|have|will|would|think|thought|know|knew|saw|said|told|met|can|could|do|did|love|"
+        r"like|want|need|hope|believe|guess|mean|should|just|really|never|always|also)\b", following
     ):
+        return None
+    if match["said"] == "I" and not royal and regex.search(r"\b(?:told|asked|with|to|for) $", before(match)):
         return None
     return f"the {numerals.ordinal(_roman_value(match['said']))}"
 

@@ -12,6 +12,9 @@ _LONGEST = 15
 _DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _RUN = regex.compile(r"\d+|\p{L}+")
 _UNSAYABLE = regex.compile(r"(?i)[^aeiouy]*|.{0,2}|.*[^aeiouy]{5,}.*|[^aeiouy]{3}.{0,2}")
+_SHORT_WORDS = frozenset(
+    "my to of in on at by go is it we me no up do or so an as be he if am ok".split()
+)
 _NAMES_OF_LETTERS = frozenset(
     "abc xyz utf sha usb api url faq ide aws ssl ios cpu gpu iso isbn img ide otp uid usr etl gui".split()
 )
@@ -91,6 +94,13 @@ class Numerals:
         return digits(run)
 
 
+def plural(words: str) -> str:
+    """Return number words with a plural ending, as in `twenties` or `sixes`."""
+    if words.endswith("y"):
+        return f"{words[:-1]}ies"
+    return f"{words}es" if words.endswith(("x", "ss")) else f"{words}s"
+
+
 def digits(written: str, zero: str = "zero") -> str:
     """Return the digits in `written` one by one, and nothing for other characters."""
     values = [int(char) for char in written if char.isdecimal()]
@@ -110,6 +120,8 @@ def letters(word: str) -> str:
 def letters_or_word(word: str) -> str:
     """Return a part of a code or name: a word if it can be one, otherwise its letters."""
     if not word.isascii():
+        return word
+    if word in _SHORT_WORDS:
         return word
     if (word.isupper() and len(word) < 6) or word.lower() in _NAMES_OF_LETTERS:
         return letters(word)

@@ -3,7 +3,7 @@
 import regex
 
 from kokoro_text.english.frame import AFTER, BEFORE, DASH, NUMBER, Rule, after, before, minus
-from kokoro_text.english.numerals import Numerals, digits, letters
+from kokoro_text.english.numerals import Numerals, digits, letters, plural
 
 _SIGN = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.]|[\p{L}\p{N}\)] )[-–+](?=[\d.]))?"
 _SIGN_AFTER_WORD = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.])[-–+](?=[\d.]))?"
@@ -11,14 +11,18 @@ _ORDINAL = regex.compile(rf"{BEFORE}(?P<number>\d{{1,3}}(?:,\d{{3}}){{1,5}}|\d{{
 _SPACED = regex.compile(rf"(?<![\p{{L}}\p{{N}}_.,-]|\d )(?P<said>\d{{1,3}}(?: \d{{3}}){{1,5}})(?= ?(?:{NUMBER[:0]}m|km|kg|g|people|euros|dollars|pounds|\p{{Ll}}{{2,}}s)\b)")
 _FRIENDS = regex.compile(r"(?<![\p{L}\p{N}])\p{L}{2,30}\((?:s|es)\)(?!\p{L})")
 _RANGE = regex.compile(
-    rf"{_SIGN}{BEFORE}(?P<low>{NUMBER})(?P<scale>[kKmM](?=[-–]))?(?:[–-]| – )(?P<high>{NUMBER})(?![-–/]\d|[\p{{N}}_])"
+    rf"{_SIGN}{BEFORE}(?<!/)(?P<low>{NUMBER})(?P<scale>[kKmM](?=[-–]))?(?:[–-]| – )(?P<high>{NUMBER})(?![-–/]\d|[\p{{N}}_])"
 )
 _THOUSANDS = regex.compile(
     rf"{_SIGN_AFTER_WORD}{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<number>{NUMBER})(?P<scale>k|K(?= (?:\p{{Ll}}{{2,}}s|people|of)\b)|M(?= (?:\p{{Ll}}{{2,}}s|people|of)\b)|bn|mn|B(?= (?:people|\p{{Ll}}{{2,}}s)))(?![\p{{L}}\p{{N}}_])(?P<plus>\+)?"
 )
 _SCALES = {"k": "thousand", "K": "thousand", "M": "million", "m": "million", "bn": "billion", "mn": "million", "B": "billion"}
 _HYPHENED = regex.compile(rf"{BEFORE}(?P<number>{NUMBER})-(?=\p{{L}})")
-_NUMBER = regex.compile(rf"{_SIGN_AFTER_WORD}(?<![\p{{N}}])(?P<number>{NUMBER})")
+_SIGNED = regex.compile(
+    rf"(?<![\p{{L}}\p{{N}}_)\]%°.+-])(?P<sign>[-–+])(?P<number>{NUMBER})(?![\p{{L}}\p{{N}}_]|[.,]\d|-\p{{L}})"
+)
+_PLURAL = regex.compile(rf"{BEFORE}(?P<number>\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,6}})'?s(?![\p{{L}}\p{{N}}_])")
+_NUMBER = regex.compile(rf"(?<![\p{{N}}])(?P<number>{NUMBER})")
 _DIGITS = regex.compile(r"\p{Nd}+")
 _NUMERIC = regex.compile(r"[\p{No}\p{Nl}]")
 _LETTER_SIGNS = {
@@ -76,10 +80,13 @@ def _hyphened(match: "regex.Match[str]", numerals: Numerals) -> str:
 
 
 def _number(match: "regex.Match[str]", numerals: Numerals) -> str:
-    sign = match["sign"]
-    if sign == "+" and regex.search(r"\d ?$", before(match)):
-        sign = None
+    sign = match.groupdict().get("sign")
     return f"{minus(sign)}{numerals.number(match['number'])}"
+
+
+def _plural(match: "regex.Match[str]", numerals: Numerals) -> str:
+    number = match["number"]
+    return plural(numerals.pairs(number) if 2 < len(number) < 5 else numerals.number(number))
 
 
 def _digits(match: "regex.Match[str]", numerals: Numerals) -> str:
@@ -122,9 +129,12 @@ RULES: tuple[Rule, ...] = (
     (_STEP, _step),
     (_THOUSANDS, _thousands),
     (_RANGE, _range),
-    (_HYPHENED, _hyphened),
+    (_SIGNED, _number),
 )
-NUMBERS: tuple[Rule, ...] = ((_NUMBER, _number), (_DIGITS, _digits), (_NUMERIC, _numeric))
+NUMBERS: tuple[Rule, ...] = (
+    (_PLURAL, _plural),
+    (_HYPHENED, _hyphened),
+    (_NUMBER, _number), (_DIGITS, _digits), (_NUMERIC, _numeric))
 SIGNS: tuple[Rule, ...] = (
     (_HASHTAG, _hashtag),
     (_MENTION, lambda match, numerals: "at "),

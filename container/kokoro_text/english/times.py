@@ -21,9 +21,19 @@ _CLOCK = regex.compile(
 _CLOCK_RANGE = regex.compile(r"(?<=\d:\d\d)(?: ?[-–—] ?)(?=\d{1,2}:\d\d)")
 _RATIO = regex.compile(rf"{BEFORE}(?<!:)(?P<first>\d{{1,6}}):(?P<second>\d{{1,6}}){AFTER}(?!:)")
 _RATIO_CUE = regex.compile(r"(?i)\b(?:ratio|odds|scale|proportion|aspect)\b(?:\W+\w+){0,3}\W*$")
-_VERSE_CUE = regex.compile(
-    r"(?:Genesis|Exodus|Psalms?|Proverbs|Isaiah|Matthew|Mark|Luke|John|Acts|Romans|Corinthians|"
-    r"Ephesians|Hebrews|James|Peter|Revelation|Surah?|Quran|verse) $"
+_TIMESTAMP = regex.compile(
+    r"(?<=\d{4}-\d\d-\d\d)[T ](?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?::[0-6]\d(?:[.,]\d{1,9})?)?"
+    r"(?P<zone>Z|[+-]\d\d:?\d\d)?(?![\p{L}\p{N}])"
+)
+_BOOK = regex.compile(
+    r"(?<![\p{L}\p{N}.,])[123](?= (?:Corinthians|Samuel|Kings|Chronicles|Thessalonians|Timothy|Peter|"
+    r"John|Maccabees)\b)"
+)
+_VERSE = regex.compile(
+    r"(?<=(?:Genesis|Exodus|Leviticus|Numbers|Deuteronomy|Joshua|Psalms?|Proverbs|Ecclesiastes|Isaiah|"
+    r"Jeremiah|Ezekiel|Daniel|Matthew|Mark|Luke|John|Acts|Romans|Corinthians|Galatians|Ephesians|"
+    r"Philippians|Colossians|Timothy|Hebrews|James|Peter|Jude|Revelation|Samuel|Kings|Chronicles|"
+    r"Surah?|Quran|Qur'an) )(?P<chapter>\d{1,3}):(?P<verse>\d{1,3})(?:[-–](?P<last>\d{1,3}))?(?![\p{L}\p{N}:])"
 )
 _HOURS_MINUTES = regex.compile(
     rf"{BEFORE}(?P<hour>\d{{1,3}}) ?h(?:rs?|ours?)? ?(?P<minute>[0-5]?\d) ?m(?:ins?)?{AFTER}"
@@ -78,7 +88,7 @@ def _clock_alone(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         return None
     hour, minute = int(match["hour"]), match["minute"]
     zoned = _ZONE.match(after(match))
-    if minute != "00" or _VERSE_CUE.search(before(match)):
+    if minute != "00":
         return _clock(match["hour"], minute, numerals)
     if hour in (0, 24):
         return "midnight"
@@ -87,13 +97,9 @@ def _clock_alone(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     return f"{numerals.cardinal(hour)}{'' if zoned else _OF_THE_CLOCK}"
 
 
-def _ratio(match: "regex.Match[str]", numerals: Numerals) -> str | None:
+def _ratio(match: "regex.Match[str]", numerals: Numerals) -> str:
     first, second = match["first"], match["second"]
-    verse = _VERSE_CUE.search(before(match))
-    link = " " if verse else " to "
-    said = (numerals.number(number) if not verse else numerals.pairs(number)
-            for number in (first, second))  # fmt: skip
-    return link.join(said)
+    return f"{numerals.number(first)} to {numerals.number(second)}"
 
 
 def _hours_minutes(match: "regex.Match[str]", numerals: Numerals) -> str:
@@ -104,7 +110,25 @@ def _hours_minutes(match: "regex.Match[str]", numerals: Numerals) -> str:
     )
 
 
+def _timestamp(match: "regex.Match[str]", numerals: Numerals) -> str:
+    zone = f" {letters('UTC')}" if match["zone"] == "Z" else ""
+    return f" at {_clock(match['hour'], match['minute'], numerals)}{zone}"
+
+
+def _verse(match: "regex.Match[str]", numerals: Numerals) -> str:
+    last = f" to {numerals.cardinal(int(match['last']))}" if match["last"] else ""
+    chapter, verse = (numerals.cardinal(int(match[name])) for name in ("chapter", "verse"))
+    return f"{chapter} {verse}{last}"
+
+
+def _book(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return numerals.ordinal(int(match[0])).capitalize()
+
+
 RULES: tuple[Rule, ...] = (
+    (_TIMESTAMP, _timestamp),
+    (_VERSE, _verse),
+    (_BOOK, _book),
     (_HALVED, _halved),
     (_DURATION, _duration),
     (_CLOCK_RANGE, lambda match, numerals: " to "),

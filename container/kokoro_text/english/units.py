@@ -71,7 +71,7 @@ _OWN = {
 }  # fmt: skip
 _UNITS = {symbol: name for name, symbols in _CLDR.items() for symbol in symbols.split()}
 _PREPOSITION = "in"
-_GLUED_ONLY = {"d", "N", "h", "J", "s", "bar", "MP", "ha", "kt.", "kHz.", "ct", "m2", "V", "L", "W"}
+_GLUED_ONLY = {"d", "N", "h", "J", "s", "bar", "MP", "kt.", "kHz.", "ct", "m2", "V", "L", "W"}
 _SYMBOLS = "|".join(
     regex.escape(symbol)
     for symbol in sorted([*_UNITS, *_OWN], key=len, reverse=True)
@@ -85,7 +85,7 @@ _RANGE = (
 )
 _QUANTITY = regex.compile(
     rf"{_RANGE}(?P<gap>[ -]?)(?P<unit>{_SYMBOLS})(?P<stop>\.?)"
-    r"(?![\p{L}\p{N}_²³]|[-–]\p{N}|'|/\p{L}|\.\p{L})(?P<each>/(?=\p{L}))?"
+    r"(?![\p{L}\p{N}_²³]|[-–]\p{N}|'|\.\p{L})(?P<each>/(?=\p{L}))?"
 )
 _DEGREES = regex.compile(rf"{_RANGE} ?(?:°|º|˚|℃|℉) ?(?P<scale>[CFK](?!\p{{L}}))?")
 _BARE_DEGREES = regex.compile(
@@ -113,6 +113,11 @@ _MULTIPLE = regex.compile(
     r"smaller|cheaper|higher|lower|longer|shorter|quicker|stronger|heavier|lighter|as|the|speed|zoom|"
     r"growth|returns?|improvement|increase|optical|daily|weekly|a\b|per\b|magnification|revenue|"
     r"leverage|that|your|our|this)|[.,;!?)]|$)"
+)
+_PER_UNIT = regex.compile(
+    r"(?<=\d[\p{L}$€£°]{0,3}(?: \p{L}{1,10})? ?/ ?|\d (?:dollars|euros|pounds|cents|miles) per )"
+    r"(?P<said>gal|hr|hrs|h|mo|yr|lb|lbs|kg|oz|sq ft|sqft|wk|min|sec|s|mi|km|GB|MB|g|L|l|m²|m|mL|ml|kWh)"
+    r"(?![\p{L}\p{N}])"
 )
 
 
@@ -172,7 +177,7 @@ def _quantity(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         return None
     if symbol in ("V", "W", "L", "J", "N") and gap == "-":
         return None
-    if symbol == "s" and not gap and len(match["high"]) in (2, 4) and match["high"].endswith("0"):
+    if symbol == "s" and not gap and regex.fullmatch(r"[\d,]+0", match["high"]):
         return None
     return _with_unit(match, symbol, numerals)
 
@@ -265,6 +270,10 @@ def _multiple(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     return f"{numerals.number(match['number'])} times"
 
 
+def _per_unit(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return _unit(match["said"], False, numerals.locale)
+
+
 RULES: tuple[Rule, ...] = (
     (_PERCENT, _percent),
     (_PER_MILLE, _per_mille),
@@ -276,6 +285,7 @@ RULES: tuple[Rule, ...] = (
     (_BY, _by),
     (_MULTIPLE, _multiple),
     (_QUANTITY, _quantity),
+    (_PER_UNIT, _per_unit),
     (_BARE_DEGREES, _bare_degrees),
 )
 
