@@ -39,15 +39,25 @@ _PLURAL = regex.compile(rf"(?<![\p{{L}}\p{{N}}_'])(?P<word>\p{{Lu}}{{2,5}})s(?![
 _SAID_PLURAL = regex.compile(r"(?<=(?<![\p{L}\p{N}'])\p{Lu} )(?P<word>\p{Lu})s(?![\p{L}\p{N}_'])")
 _ACRONYM = regex.compile(rf"(?<![\p{{L}}\p{{N}}_'])(?P<word>{_LETTERS})(?P<own>'s)?(?![\p{{L}}_'])")
 _SHOUTED = regex.compile(r"(?<![\p{L}\p{N}_'])(?P<word>\p{Lu}+(?:'\p{Lu}+)?)(?![\p{L}\p{N}_'])")
-_LOWER_I = regex.compile(r"(?<![\p{L}\p{N}_])i(?P<word>\p{Lu}{2,3})(?![\p{L}\p{N}])|(?<=\b(?:mac|tv|watch|iPad))(?P<word>OS)(?![\p{L}\p{N}])")
-_AMPERSAND = regex.compile(r"(?<=[\p{L}\p{N}.)%] ?)(?P<said>&{1,2})(?= ?[\p{L}\p{N}(\"“'])|(?<!\S)&{1,2}(?!\S)")
-_PAIR = regex.compile(r"(?<![\p{L}\p{N}_'&])(?P<first>\p{Lu})&(?P<second>\p{Lu})(?P<own>'?s\b)?(?![\p{L}\p{N}])")
+_LOWER_I = regex.compile(
+    r"(?<![\p{L}\p{N}_])i(?P<word>\p{Lu}{2,3})(?![\p{L}\p{N}])|(?<=\b(?:mac|tv|watch|iPad))(?P<word>OS)(?![\p{L}\p{N}])"
+)
+_AMPERSAND = regex.compile(
+    r"(?<=[\p{L}\p{N}.)%] ?)(?P<said>&{1,2})(?= ?[\p{L}\p{N}(\"“'])|(?<!\S)&{1,2}(?!\S)"
+)
+_PAIR = regex.compile(
+    r"(?<![\p{L}\p{N}_'&])(?P<first>\p{Lu})&(?P<second>\p{Lu})(?P<own>'?s\b)?(?![\p{L}\p{N}])"
+)
 _SHARP = regex.compile(r"(?<![\p{L}\p{N}])(?P<letter>[A-G])#(?![\p{L}\p{N}])")
 _CPP = regex.compile(r"(?<![\p{L}\p{N}])C\+\+")
 _GRADE = regex.compile(r"(?<![\p{L}\p{N}])(?P<letter>[A-F])(?P<sign>[+-])(?![\p{L}\p{N}+])")
-_SLASHED = regex.compile(r"(?<![\p{L}\p{N}/])(?P<first>\p{Lu}{1,4})/(?P<second>\p{Lu}{1,4})(?![\p{L}\p{N}/])")
+_SLASHED = regex.compile(
+    r"(?<![\p{L}\p{N}/])(?P<first>\p{Lu}{1,4})/(?P<second>\p{Lu}{1,4})(?![\p{L}\p{N}/])"
+)
 _LONE_A = regex.compile(r"(?<![\p{L}\p{N}'.])A(?![\p{L}\p{N}'])")
-_ITEM = regex.compile(r"(?<![\p{L}\p{N}'(])(?P<letter>\p{L})(?=\))|(?<=(?<![\p{L}\p{N}])\()(?P<letter>\p{Ll})(?=\))")
+_ITEM = regex.compile(
+    r"(?<![\p{L}\p{N}'(])(?P<letter>\p{L})(?=\))|(?<=(?<![\p{L}\p{N}])\()(?P<letter>\p{Ll})(?=\))"
+)
 _CONTRACTIONS = {"how're": "how are", "what're": "what are", "who're": "who are", "where're": "where are",
                  "when're": "when are", "why're": "why are", "there're": "there are", "that're": "that are"}  # fmt: skip
 _CONTRACTION = regex.compile(
@@ -65,9 +75,10 @@ def _spelled(word: str) -> bool:
 
 def _is_shouting(match: "regex.Match[str]") -> bool:
     """Whether a word in capitals is a part of text in capitals, and not an acronym."""
-    around = regex.findall(r"[\p{L}']+", before(match)[-40:])[-3:] + regex.findall(
-        r"[\p{L}']+", match["word"] + after(match)[:40]
-    )[:4]
+    around = (
+        regex.findall(r"[\p{L}']+", before(match)[-40:])[-3:]
+        + regex.findall(r"[\p{L}']+", match["word"] + after(match)[:40])[:4]
+    )
     capital = [word for word in around if word.isupper() and len(word) > 1]
     words = [word for word in capital if word in _COMMON or len(word) > 5 or "'" in word]
     return len(capital) >= 2 and len(words) >= 2 and 2 * len(capital) > len(around)
@@ -75,9 +86,12 @@ def _is_shouting(match: "regex.Match[str]") -> bool:
 
 def _acronym(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     word = match["word"]
-    if not _spelled(word) or (_is_shouting(match) and regex.search("[AEIOUY]", word) and len(word) > 2 and (
-        word not in _SPELLED or word in ("WHO", "US", "IT")
-    )):
+    if not _spelled(word) or (
+        _is_shouting(match)
+        and regex.search("[AEIOUY]", word)
+        and len(word) > 2
+        and (word not in _SPELLED or word in ("WHO", "US", "IT"))
+    ):
         return None
     if _is_shouting(match) and word in ("US", "IT", "AM"):
         return None
@@ -133,15 +147,17 @@ def _slashed(match: "regex.Match[str]", numerals: Numerals) -> str:
 def _lone_a(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     """Decide whether `A` is the letter or the article."""
     previous, following = before(match), after(match)
-    if regex.match(r" (?:\p{Lu}(?![\p{L}'])(?! ?(?:am|was)\b)|\p{Lu}s\b)|$|[.,;:!?)”\"&/+-](?!\.)|'(?![\p{L}])", following) and not regex.match(
-        r"\"|“", following
-    ):
+    if regex.match(
+        r" (?:\p{Lu}(?![\p{L}'])(?! ?(?:am|was)\b)|\p{Lu}s\b)|$|[.,;:!?)”\"&/+-](?!\.)|'(?![\p{L}])",
+        following,
+    ) and not regex.match(r"\"|“", following):
         return letters("A")
     if regex.match(r"[\"”]", following) and regex.search(r"[\"“]$", previous):
         return letters("A")
     if regex.search(r"(?<![\p{L}])\p{Lu} $", previous) or regex.search(
         r"(?i)\b(?:vitamin|grade|plan|class|type|section|appendix|exhibit|gate|terminal|hepatitis|option|"
-        r"part|team|group|an|row|platform|block|level|letter|size|point|an?) $", previous
+        r"part|team|group|an|row|platform|block|level|letter|size|point|an?) $",
+        previous,
     ):
         return letters("A")
     if regex.search(r"\p{Ll} $", previous) and regex.match(r" \p{Ll}", following):

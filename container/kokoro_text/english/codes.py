@@ -59,7 +59,24 @@ _STATES = {
     "TX": "Texas", "UT": "Utah", "VT": "Vermont", "VA": "Virginia", "WA": "Washington",
     "WV": "West Virginia", "WI": "Wisconsin", "WY": "Wyoming",
 }  # fmt: skip
-_UNSURE_STATES = {"OK", "OR", "IN", "ME", "HI", "OH", "MA", "PA", "ID", "LA", "AL", "DE", "CO", "MD", "MS", "RI"}
+_UNSURE_STATES = {
+    "OK",
+    "OR",
+    "IN",
+    "ME",
+    "HI",
+    "OH",
+    "MA",
+    "PA",
+    "ID",
+    "LA",
+    "AL",
+    "DE",
+    "CO",
+    "MD",
+    "MS",
+    "RI",
+}
 _NAMED = regex.compile(
     r"(?:\b(?i:room|rooms|rm\.?|suite|ste\.?|apt\.?|apartment|flight|highway|hwy\.?|route|rt\.?|bus|train|gate|exit|"
     r"channel|studio|area|box|error|http|status|form|locker|extension|ext\.?|interstate|unit|boeing|airbus|"
@@ -105,7 +122,11 @@ def _phone(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     written = match["said"]
     count = sum(char.isdecimal() for char in written)
     vanity = regex.search(r"[A-Z].*", written)
-    if (count < 7 and not vanity) or count > 16 or regex.fullmatch(r"[1-9]\d{0,2}(?: \d{3})+", written):
+    if (
+        (count < 7 and not vanity)
+        or count > 16
+        or regex.fullmatch(r"[1-9]\d{0,2}(?: \d{3})+", written)
+    ):
         return None
     if regex.fullmatch(r"\d{1,3}(?:\.\d+)+", written) and not regex.fullmatch(
         r"(?:1\.)?\d{3}\.\d{3}\.\d{4}", written
@@ -138,7 +159,7 @@ def _spoken(written: str, numerals: Numerals) -> str:
         said[0] = "eight hundred"
     if len(groups) == 1 and len(groups[0]) > 7:
         group = groups[0]
-        said = [digits(group[: -7], "oh"), digits(group[-7:-4], "oh"), digits(group[-4:], "oh")]
+        said = [digits(group[:-7], "oh"), digits(group[-7:-4], "oh"), digits(group[-4:], "oh")]
     if len(said) > 2 and len(groups[0]) == 1:
         said[:2] = [f"{said[0]} {said[1]}"]
     return ", ".join(said)
@@ -169,7 +190,10 @@ def _code(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     written = match["said"].lstrip("#")
     cue = match.string[match.start() : match.start("said")]
     following = match.string[match.end() : match.end() + 30]
-    if regex.match(r" (?!is\b|was\b|has\b|as\b)\p{Ll}{2,}s\b(?! in)| (?:people|more|new|different)\b", following):
+    if regex.match(
+        r" (?!is\b|was\b|has\b|as\b)\p{Ll}{2,}s\b(?! in)| (?:people|more|new|different)\b",
+        following,
+    ):
         return None
     if _LONG_CUED.search(cue) and len(written) == 4 and written[0] != "0":
         return hashed + (digits(written) if "code" in cue else numerals.pairs(written))
@@ -211,9 +235,13 @@ def _plane(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         r"(?i)\b(?:an?|the|boeing|flew|on|our|this|that|of|old|new|two|three) $", before(match)
     ):
         return None
-    if regex.match(r" (?!is\b|was\b|has\b|as\b|jets\b|planes\b)\p{Ll}{2,}s\b| (?:people|million)", after(match)):
+    if regex.match(
+        r" (?!is\b|was\b|has\b|as\b|jets\b|planes\b)\p{Ll}{2,}s\b| (?:people|million)", after(match)
+    ):
         return None
-    return f"{numerals.pairs(match['plane'])} {numerals.pairs(match['type']) if match['type'] else ''}"
+    return (
+        f"{numerals.pairs(match['plane'])} {numerals.pairs(match['type']) if match['type'] else ''}"
+    )
 
 
 def _pairs(match: "regex.Match[str]", numerals: Numerals) -> str:
@@ -231,8 +259,10 @@ def _house(match: "regex.Match[str]", numerals: Numerals) -> str | None:
 
 def _hash_code(match: "regex.Match[str]", numerals: Numerals) -> str:
     number = match["number"]
-    said = numerals.cardinal(int(number)) if len(number) < 4 and number[0] != "0" else (
-        numerals.pairs(number) if len(number) == 4 else digits(number)
+    said = (
+        numerals.cardinal(int(number))
+        if len(number) < 4 and number[0] != "0"
+        else (numerals.pairs(number) if len(number) == 4 else digits(number))
     )
     return said if regex.search(r"(?i)(?:number|no\.) $", before(match)) else f"number {said}"
 
@@ -253,7 +283,9 @@ def _hyphenated(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         if part.isalpha() and len(part) > 4:
             said.append(part)
         elif part.isdecimal():
-            said.append(numerals.cardinal(int(part)) if len(part) <= 2 and part[0] != "0" else digits(part))
+            said.append(
+                numerals.cardinal(int(part)) if len(part) <= 2 and part[0] != "0" else digits(part)
+            )
         else:
             said.append(_code_part(part, numerals))
     if all(part.isalpha() for part in match[0].split("-")):
@@ -265,7 +297,11 @@ def _code_part(part: str, numerals: Numerals) -> str:
     runs = _SPELLED_PART.findall(part)
     one_by_one = len(runs) > 2 or (len(runs) == 2 and runs[0].isdecimal())
     return " ".join(
-        (digits(run) if one_by_one or len(run) > 2 or run[0] == "0" else numerals.cardinal(int(run)))
+        (
+            digits(run)
+            if one_by_one or len(run) > 2 or run[0] == "0"
+            else numerals.cardinal(int(run))
+        )
         if run.isdecimal()
         else letters(run)
         for run in runs

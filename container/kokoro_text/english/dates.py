@@ -70,7 +70,9 @@ _YEARS = regex.compile(
     rf"{BEFORE}(?<![-–/$£€])(?P<year>(?:1[0-9]|20)\d\d){DASH}(?P<last>(?:1[0-9]|20)\d\d|\d\d)"
     r"(?![\p{L}\p{N}_%-]|[.,:]\d)"
 )
-_FISCAL = regex.compile(r"(?<![\p{L}\p{N}])(?:FY|CY|Q[1-4] ?|H[12] ?)(?P<said>(?P<year>20\d\d|'?\d\d))(?![\p{L}\p{N}]|[.,]\d)")
+_FISCAL = regex.compile(
+    r"(?<![\p{L}\p{N}])(?:FY|CY|Q[1-4] ?|H[12] ?)(?P<said>(?P<year>20\d\d|'?\d\d))(?![\p{L}\p{N}]|[.,]\d)"
+)
 _CUED = regex.compile(
     rf"\b(?i:in|since|until|till|by|before|after|during|from|to|of|year|circa|ca?\.|between|through|"
     r"early|late|mid|summer|winter|spring|fall|autumn|back|for|©|copyright|class|election|vintage|"
@@ -85,7 +87,9 @@ _QUANTITY = regex.compile(
     r"plus|besides|afterwards|series|class|business|census|olympics|[\p{L}]*(?:ss|us|is))\b)\p{Ll}{2,}s)\b"
     r"| ?(?:km|m|cm|mm|mi|ft|in\.|kg|g|lbs?|oz|mL|ml|W|kW|V|Hz|MB|GB|TB|px|rpm|mph|kcal|cal|sq)\b| ?[%°x×+*/=<>-]"
 )
-_CUED_QUANTITY = regex.compile(r"(?i)\b(?:about|of|to|for|from|around|between|over|nearly|by|and) $")
+_CUED_QUANTITY = regex.compile(
+    r"(?i)\b(?:about|of|to|for|from|around|between|over|nearly|by|and) $"
+)
 _BARE_YEAR = regex.compile(rf"{BEFORE}(?<![-–/$£€#+])(?P<year>(?:1[1-9]|20)\d\d){AFTER}")
 
 
@@ -206,7 +210,10 @@ def _weekday(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     certain = match["day"] in ("Tues", "Thu", "Thur", "Thurs") or (
         match["day"] in ("Mon", "Tue", "Wed", "Fri") and match["stop"]
     )
-    cued = regex.search(r"(?i)\b(?:on|every|next|last|this|by|until|till|since|from|closed|open|and|to|through) $", previous)
+    cued = regex.search(
+        r"(?i)\b(?:on|every|next|last|this|by|until|till|since|from|closed|open|and|to|through) $",
+        previous,
+    )
     if in_range or dated or certain or (cued and (match["stop"] or following[:1] in (",", ";"))):
         return name + stop
     if match["stop"] and regex.match(",", following):
@@ -230,8 +237,14 @@ def _decade(match: "regex.Match[str]", numerals: Numerals) -> str:
 
 
 def _short_year(match: "regex.Match[str]", numerals: Numerals) -> str:
-    return numerals.pairs(match["year"]) if match["year"][0] != "0" else (
-        f"oh {numerals.cardinal(int(match['year']))}" if match["year"] != "00" else "two thousand"
+    return (
+        numerals.pairs(match["year"])
+        if match["year"][0] != "0"
+        else (
+            f"oh {numerals.cardinal(int(match['year']))}"
+            if match["year"] != "00"
+            else "two thousand"
+        )
     )
 
 

@@ -38,7 +38,9 @@ _NOUN = regex.compile(
     r"less|went|goes|came|as|than|so|not|into|until|before|after|each|now|today|long|high|wide|"
     r"tall|deep|away|ago|only|once)\b)\p{Ll}\p{L}"
 )
-_SENTENCE_END = regex.compile(r"[\"”')\]]{0,3}(?: (?!(?:Suite|Ste|Apt|Unit|Floor|Room|Rm|Box|NW|NE|SW|SE)\b)[\"“'(\[]{0,2}\p{Lu}|$)")
+_SENTENCE_END = regex.compile(
+    r"[\"”')\]]{0,3}(?: (?!(?:Suite|Ste|Apt|Unit|Floor|Room|Rm|Box|NW|NE|SW|SE)\b)[\"“'(\[]{0,2}\p{Lu}|$)"
+)
 
 
 def before(match: "regex.Match[str]") -> str:

@@ -94,5 +94,6 @@ QUOTES: tuple[Rule, ...] = (
 
 LEFT: tuple[Rule, ...] = (
     (_BRACKET, lambda match, numerals: ""),
-    (_SILENT, lambda match, numerals: ""),)
+    (_SILENT, lambda match, numerals: ""),
+)
 """Rules to apply after all others."""

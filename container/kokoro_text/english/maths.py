@@ -70,7 +70,9 @@ _KEYS = regex.compile(
 _KEY_NAMES = {"Ctrl": "Control", "Cmd": "Command", "Opt": "Option", "Win": "Windows", "Fn": "Function",
               "Esc": "Escape"}  # fmt: skip
 _SIGNS = regex.compile(
-    " ?(?:" + "|".join(regex.escape(sign) for sign in sorted(_OPERATORS, key=len, reverse=True)) + ") ?"
+    " ?(?:"
+    + "|".join(regex.escape(sign) for sign in sorted(_OPERATORS, key=len, reverse=True))
+    + ") ?"
 )
 _MINUS = regex.compile(
     rf"(?<=(?:\p{{N}}|(?<![\p{{L}}'])\p{{L}}|[)²³]))(?P<gap> ?)[-–](?P<after> ?)"
@@ -84,7 +86,9 @@ _ASKED = regex.compile(
     r"[\p{L}\p{N}.,() ^²³+×÷*/-]{0,30}$|[=] ?[\p{L}\p{N}.,()^²³+×÷*/ -]{0,20}$"
 )
 _GREEK = regex.compile(r"(?<!\p{Greek})\p{Greek}(?!\p{Greek})")
-_LONE_LETTER = regex.compile(r"(?<![\p{L}\p{N}'_])a(?= ?[=+*×÷<>≤≥²³^])|(?<=[=+*×÷<>≤≥] ?)a(?![\p{L}\p{N}'])(?! \p{L})")
+_LONE_LETTER = regex.compile(
+    r"(?<![\p{L}\p{N}'_])a(?= ?[=+*×÷<>≤≥²³^])|(?<=[=+*×÷<>≤≥] ?)a(?![\p{L}\p{N}'])(?! \p{L})"
+)
 
 
 def _hyphen(match: "regex.Match[str]") -> str:
@@ -105,7 +109,9 @@ def _mixed(match: "regex.Match[str]", numerals: Numerals) -> str | None:
 def _vulgar(match: "regex.Match[str]", numerals: Numerals) -> str:
     said = fraction(match["part"], numerals)
     if match["hyphen"]:
-        return {"one half": "half", "one quarter": "quarter"}.get(said, said.removesuffix("s")) + "-"
+        return {"one half": "half", "one quarter": "quarter"}.get(
+            said, said.removesuffix("s")
+        ) + "-"
     return _of_measure(said, match)
 
 
@@ -136,9 +142,11 @@ def _slashed(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     above, below = int(first), int(second)
     if below >= 40 and above >= 60 and above > below:
         return f"{numerals.pairs(first)} over {numerals.pairs(second)}"
-    if below in (5, 10, 100) and (above == below or not regex.match(
-        rf" (?:of|{_MEASURE})\b", after(match)
-    )) and (below != 5 or regex.match(r" (?:stars?|rating|points)", after(match)) or above == 5):
+    if (
+        below in (5, 10, 100)
+        and (above == below or not regex.match(rf" (?:of|{_MEASURE})\b", after(match)))
+        and (below != 5 or regex.match(r" (?:stars?|rating|points)", after(match)) or above == 5)
+    ):
         return f"{says_first} out of {says_second}"
     if 0 < above < below and (below <= 20 or below in (25, 32, 50, 60, 64, 1000)):
         said = fraction(match[0].removesuffix("-"), numerals)
@@ -199,9 +207,10 @@ def _keys(match: "regex.Match[str]", numerals: Numerals) -> str:
 
 def _operator(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     sign = match[0].strip()
-    if sign == "*" and not (regex.search(r"[\p{N}\p{L})]$", before(match)) and regex.match(
-        r"[\p{N}(\p{L}]", after(match)
-    )):
+    if sign == "*" and not (
+        regex.search(r"[\p{N}\p{L})]$", before(match))
+        and regex.match(r"[\p{N}(\p{L}]", after(match))
+    ):
         return " star " if regex.match(r"\d", after(match)) or not after(match).strip() else None
     if sign in ("·", "∙") and not regex.search(r"\d$", before(match)):
         return None
@@ -217,9 +226,11 @@ def _minus(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     letter = regex.search(r"(?<![\p{L}\p{N}'])\p{Ll}$", before(match)) and (
         spaced or regex.match(r"\p{N}|\p{Ll}\b", following)
     )
-    if _EQUATION.match(following) or _ASKED.search(before(match)) or (letter and (
-        regex.search("[=+<>≤≥]", match.string) and spaced
-    )):
+    if (
+        _EQUATION.match(following)
+        or _ASKED.search(before(match))
+        or (letter and (regex.search("[=+<>≤≥]", match.string) and spaced))
+    ):
         return " minus "
     return None
 

@@ -29,9 +29,7 @@ _SUBUNITS = {"USD": "cent", "EUR": "cent", "AUD": "cent", "CAD": "cent", "NZD": 
 _PLURALS = {"penny": "pence", "paisa": "paise"}
 _SCALES = {"k": "thousand", "m": "million", "mm": "million", "mn": "million", "mio": "million",
            "b": "billion", "bn": "billion", "t": "trillion", "tn": "trillion", "trn": "trillion"}  # fmt: skip
-_SYMBOL = (
-    "(?:" + "|".join(regex.escape(sign) for sign in [*_PREFIXED, *_SYMBOLS]) + ")"
-)
+_SYMBOL = "(?:" + "|".join(regex.escape(sign) for sign in [*_PREFIXED, *_SYMBOLS]) + ")"
 _SCALE = (
     r"(?: ?-?(?P<scale>(?i:thousand|million|billion|trillion|hundred)(?!\p{L})|"
     r"(?:[kKmMbBtT]|mm|MM|[mMbBtT]n|BN|MN|TN|trn|mio)(?![\p{L}\p{N}])))?"
@@ -57,7 +55,9 @@ _CODE_AFTER = regex.compile(
 )
 _NOTES = regex.compile(r"(?<![\p{L}\p{N}])[$£€](?P<value>\d{1,4})'?s(?![\p{L}\p{N}])")
 _CENTS = regex.compile(rf"{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<high>{NUMBER}) ?¢")
-_PENCE = regex.compile(rf"{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<high>{NUMBER})p(?![\p{{L}}\p{{N}}])")
+_PENCE = regex.compile(
+    rf"{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<high>{NUMBER})p(?![\p{{L}}\p{{N}}])"
+)
 
 
 @lru_cache(maxsize=256)

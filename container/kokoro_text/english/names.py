@@ -20,7 +20,9 @@ _TITLE = regex.compile(
 )
 _TITLE_ALONE = regex.compile(rf"{_START}(?P<title>Mr|Mrs|Ms)\b\.?")
 _RIGHT_HON = regex.compile(rf"{_START}(?:Rt\.? Hon\.?)(?= \p{{L}})")
-_DOCTOR = regex.compile(rf"{_START}(?P<word>Dr|St)(?![\p{{L}}\p{{N}}'])(?P<stop>\.?)(?P<gap> ?)(?=(?P<next>\S)|)")
+_DOCTOR = regex.compile(
+    rf"{_START}(?P<word>Dr|St)(?![\p{{L}}\p{{N}}'])(?P<stop>\.?)(?P<gap> ?)(?=(?P<next>\S)|)"
+)
 _DOCTORS = regex.compile(rf"{_START}Drs\.(?= \p{{Lu}})")
 _STREETS = {
     "St": "Street", "Dr": "Drive", "Ave": "Avenue", "Av": "Avenue", "Blvd": "Boulevard", "Rd": "Road",
@@ -79,7 +81,9 @@ _ABBREVIATION = regex.compile(
 _BARE = regex.compile(
     rf"{_START}(?P<word>etc|approx|vs|Inc|Ltd|Corp|Apt|apt|Ext|ext|dept|Dept|hrs|yrs|mins|secs|lbs)(?![\p{{L}}\p{{N}}'.])"
 )
-_EG = regex.compile(rf"{_START}(?:(?P<eg>[eE]\. ?[gG]\b)|(?P<ie>[iI]\. ?[eE]\b))(?:\.,?|(?=,|\s))|(?<![\p{{L}}\p{{N}}])(?:(?P<eg>eg)|(?P<ie>ie))(?=[.,] )[.]?,?")
+_EG = regex.compile(
+    rf"{_START}(?:(?P<eg>[eE]\. ?[gG]\b)|(?P<ie>[iI]\. ?[eE]\b))(?:\.,?|(?=,|\s))|(?<![\p{{L}}\p{{N}}])(?:(?P<eg>eg)|(?P<ie>ie))(?=[.,] )[.]?,?"
+)
 _ET_CETERA = regex.compile(r"\bet cetera\b")
 _ET_AL = regex.compile(r"(?<= )et al\.?(?!\p{L})")
 _VERSUS = regex.compile(r"(?<=\p{Lu}\p{L}* )v\.?(?= \p{Lu}\p{Ll})(?<=v\.)|(?<= )vs\.?(?= )")
@@ -89,13 +93,17 @@ _SLASHED = regex.compile(
 )
 _SLASHED_WORDS = {"w/o": "without", "w/": "with ", "b/c": "because", "c/o": "care of", "n/a": "N A"}
 _DEGREE = regex.compile(rf"{_START}(?:Ph\.? ?D|PhD)(?P<end>\.?)(?P<plural>'?s\b)?")
-_DEGREES = regex.compile(rf"{_START}(?P<word>B\.?Sc|M\.?Sc|Ed\.?D|Psy\.?D|LL\.?[BM]|M\.?Ed|B\.?Ed|M\.?Phil|Pharm\.?D)\b\.?")
+_DEGREES = regex.compile(
+    rf"{_START}(?P<word>B\.?Sc|M\.?Sc|Ed\.?D|Psy\.?D|LL\.?[BM]|M\.?Ed|B\.?Ed|M\.?Phil|Pharm\.?D)\b\.?"
+)
 _CIRCA = regex.compile(rf"{_START}(?:c\.|ca\.?)(?= ?\d)")
 _ESTIMATED = regex.compile(r"(?<=[(, ])[eE]st\.(?= ?(?:1[0-9]|20)\d\d)")
 _SHORT_FORMS = {
     "govt": "government",
 }
-_STATE_ABBREVIATIONS = regex.compile(rf"{_START}(?P<word>Calif|Penn|Mass|Conn|Fla|Wash|Tenn|Colo|Ariz|Minn|Mich)\.")
+_STATE_ABBREVIATIONS = regex.compile(
+    rf"{_START}(?P<word>Calif|Penn|Mass|Conn|Fla|Wash|Tenn|Colo|Ariz|Minn|Mich)\."
+)
 _STATES = {
     "Calif": "California", "Penn": "Pennsylvania", "Mass": "Massachusetts", "Conn": "Connecticut",
     "Fla": "Florida", "Wash": "Washington", "Tenn": "Tennessee", "Colo": "Colorado",
@@ -142,8 +150,12 @@ _ITEM_ROMAN = regex.compile(r"\((?P<said>i{1,3}|iv|vi{0,3}|ix|x)\)")
 _INITIALS = regex.compile(
     r"(?<![\p{L}\p{N}.'])(?P<letters>\p{Lu}(?:\. ?\p{Lu}(?!\p{L}))+)(?P<stop>\.?)(?P<own>'s\b|s\b)?(?!\p{L}|\.\p{L})"
 )
-_GLUED_INITIALS = regex.compile(r"(?<![\p{L}\p{N}.'])(?P<letters>(?:\p{Lu}\.){1,4}) ?(?=\p{Lu}\p{Ll})")
-_LOWER_DOTTED = regex.compile(r"(?<![\p{L}\p{N}.'])(?P<letters>\p{Ll}(?:\.\p{Ll}){1,5})(?P<stop>\.)(?!\p{L})")
+_GLUED_INITIALS = regex.compile(
+    r"(?<![\p{L}\p{N}.'])(?P<letters>(?:\p{Lu}\.){1,4}) ?(?=\p{Lu}\p{Ll})"
+)
+_LOWER_DOTTED = regex.compile(
+    r"(?<![\p{L}\p{N}.'])(?P<letters>\p{Ll}(?:\.\p{Ll}){1,5})(?P<stop>\.)(?!\p{L})"
+)
 
 
 def _title(match: "regex.Match[str]", numerals: Numerals) -> str:
@@ -162,21 +174,31 @@ def _doctor(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     title, street = {"Dr": ("Doctor", "Drive"), "St": ("Saint", "Street")}[match["word"]]
     previous, following = before(match), after(match)
     named = regex.search(
-        r"(?:(?P<start>^|[.!?:;,“\"(] ?)(?P<number>\d+\w? )?)?(?P<word>\p{Lu}[\p{L}'.-]*|\d+(?:st|nd|rd|th)) $", previous
+        r"(?:(?P<start>^|[.!?:;,“\"(] ?)(?P<number>\d+\w? )?)?(?P<word>\p{Lu}[\p{L}'.-]*|\d+(?:st|nd|rd|th)) $",
+        previous,
     )
     before_name = bool(regex.match(r"\p{Lu}", following))
     if not before_name:
-        return street + full_stop_at(match) if named else (title if match["word"] == "Dr" and match["stop"] else None)
+        return (
+            street + full_stop_at(match)
+            if named
+            else (title if match["word"] == "Dr" and match["stop"] else None)
+        )
     if named is None:
         return f"{title} "
     word = named["word"]
     if regex.match(r"(?:St|Mount|Mt|and|Mr|Mrs|Ms|Prof|Hon|Sir|The)\b", word) or (
-        named["start"] is not None and not named["number"]
+        named["start"] is not None
+        and not named["number"]
         and not regex.search(r"\d\w? (?:\p{Lu}\p{Ll}+ ){0,2}$", previous)
     ):
         return f"{title} "
-    if match["word"] == "St" and not match["stop"] and not regex.match(
-        r"(?:It|The|He|She|We|They|I|You|Then|There|This|That|NW|NE|SW|SE|N|S|E|W)\b", following
+    if (
+        match["word"] == "St"
+        and not match["stop"]
+        and not regex.match(
+            r"(?:It|The|He|She|We|They|I|You|Then|There|This|That|NW|NE|SW|SE|N|S|E|W)\b", following
+        )
     ):
         return f"{title} "
     return f"{street}{'.' if match['stop'] and match['gap'] else ''} "
@@ -214,9 +236,9 @@ def _abbreviation(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         if not (written[0].isupper() and regex.search(r"[\p{Lu}&][\p{L}.&']*,? $", before(match))):
             return None
     elif word not in _ANYWHERE and (
-        word in _BEFORE_NUMBER - _NOT_AT_END or (stop and word in _NOT_AT_END) or not regex.match(
-            r" [\p{Ll}\d]", following
-        )
+        word in _BEFORE_NUMBER - _NOT_AT_END
+        or (stop and word in _NOT_AT_END)
+        or not regex.match(r" [\p{Ll}\d]", following)
     ):
         return None
     said = _WORDS[word]
@@ -262,7 +284,8 @@ def _cued_roman(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         return None
     following = match.string[match.end("said") : match.end("said") + 20]
     if roman == "I" and regex.match(
-        r" (?!and\b|or\b|is\b|was\b|of\b|on\b|in\b|to\b|for\b|ended\b|began\b|starts\b|by\b|at\b|diabetes\b)\p{Ll}", following
+        r" (?!and\b|or\b|is\b|was\b|of\b|on\b|in\b|to\b|for\b|ended\b|began\b|starts\b|by\b|at\b|diabetes\b)\p{Ll}",
+        following,
     ):
         return None
     return numerals.cardinal(_roman_value(roman))
@@ -270,13 +293,31 @@ def _cued_roman(match: "regex.Match[str]", numerals: Numerals) -> str | None:
 
 def _regnal(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     following = match.string[match.end() : match.end() + 20]
-    royal = match[0].split()[0] in ("King", "Queen", "Pope", "Emperor", "Tsar", "Czar", "Kaiser", "Prince")
-    if match["said"] == "I" and not royal and regex.match(
-        r" (?:am|have|will|would|think|thought|know|knew|saw|said|told|met|can|could|do|did|love|"
-        r"like|want|need|hope|believe|guess|mean|should|just|really|never|always|also)\b", following
+    royal = match[0].split()[0] in (
+        "King",
+        "Queen",
+        "Pope",
+        "Emperor",
+        "Tsar",
+        "Czar",
+        "Kaiser",
+        "Prince",
+    )
+    if (
+        match["said"] == "I"
+        and not royal
+        and regex.match(
+            r" (?:am|have|will|would|think|thought|know|knew|saw|said|told|met|can|could|do|did|love|"
+            r"like|want|need|hope|believe|guess|mean|should|just|really|never|always|also)\b",
+            following,
+        )
     ):
         return None
-    if match["said"] == "I" and not royal and regex.search(r"\b(?:told|asked|with|to|for) $", before(match)):
+    if (
+        match["said"] == "I"
+        and not royal
+        and regex.search(r"\b(?:told|asked|with|to|for) $", before(match))
+    ):
         return None
     return f"the {numerals.ordinal(_roman_value(match['said']))}"
 
@@ -299,7 +340,9 @@ def _initials(match: "regex.Match[str]", numerals: Numerals) -> str:
     own = match["own"]
     if own:
         return f"{said}'s" if not said.endswith(")") or own == "'s" else f"{said[:-10]}A's"
-    return said + ("." if match["stop"] and not regex.match(r" ?\p{L}|[,;:)]", after(match)) else "")
+    return said + (
+        "." if match["stop"] and not regex.match(r" ?\p{L}|[,;:)]", after(match)) else ""
+    )
 
 
 def _glued_initials(match: "regex.Match[str]", numerals: Numerals) -> str:

@@ -7,8 +7,12 @@ from kokoro_text.english.numerals import Numerals, digits, letters, plural
 
 _SIGN = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.]|[\p{L}\p{N}\)] )[-–+](?=[\d.]))?"
 _SIGN_AFTER_WORD = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.])[-–+](?=[\d.]))?"
-_ORDINAL = regex.compile(rf"{BEFORE}(?P<number>\d{{1,3}}(?:,\d{{3}}){{1,5}}|\d{{1,15}})(?:st|nd|rd|th)(?!\p{{L}})")
-_SPACED = regex.compile(rf"(?<![\p{{L}}\p{{N}}_.,-]|\d )(?P<said>\d{{1,3}}(?: \d{{3}}){{1,5}})(?= ?(?:{NUMBER[:0]}m|km|kg|g|people|euros|dollars|pounds|\p{{Ll}}{{2,}}s)\b)")
+_ORDINAL = regex.compile(
+    rf"{BEFORE}(?P<number>\d{{1,3}}(?:,\d{{3}}){{1,5}}|\d{{1,15}})(?:st|nd|rd|th)(?!\p{{L}})"
+)
+_SPACED = regex.compile(
+    rf"(?<![\p{{L}}\p{{N}}_.,-]|\d )(?P<said>\d{{1,3}}(?: \d{{3}}){{1,5}})(?= ?(?:{NUMBER[:0]}m|km|kg|g|people|euros|dollars|pounds|\p{{Ll}}{{2,}}s)\b)"
+)
 _FRIENDS = regex.compile(r"(?<![\p{L}\p{N}])\p{L}{2,30}\((?:s|es)\)(?!\p{L})")
 _RANGE = regex.compile(
     rf"{_SIGN}{BEFORE}(?<!/)(?P<low>{NUMBER})(?P<scale>[kKmM](?=[-–]))?(?:[–-]| – )(?P<high>{NUMBER})(?![-–/]\d|[\p{{N}}_])"
@@ -16,12 +20,22 @@ _RANGE = regex.compile(
 _THOUSANDS = regex.compile(
     rf"{_SIGN_AFTER_WORD}{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<number>{NUMBER})(?P<scale>k|K(?= (?:\p{{Ll}}{{2,}}s|people|of)\b)|M(?= (?:\p{{Ll}}{{2,}}s|people|of)\b)|bn|mn|B(?= (?:people|\p{{Ll}}{{2,}}s)))(?![\p{{L}}\p{{N}}_])(?P<plus>\+)?"
 )
-_SCALES = {"k": "thousand", "K": "thousand", "M": "million", "m": "million", "bn": "billion", "mn": "million", "B": "billion"}
+_SCALES = {
+    "k": "thousand",
+    "K": "thousand",
+    "M": "million",
+    "m": "million",
+    "bn": "billion",
+    "mn": "million",
+    "B": "billion",
+}
 _HYPHENED = regex.compile(rf"{BEFORE}(?P<number>{NUMBER})-(?=\p{{L}})")
 _SIGNED = regex.compile(
     rf"(?<![\p{{L}}\p{{N}}_)\]%°.+-])(?P<sign>[-–+])(?P<number>{NUMBER})(?![\p{{L}}\p{{N}}_]|[.,]\d|-\p{{L}})"
 )
-_PLURAL = regex.compile(rf"{BEFORE}(?P<number>\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,6}})'?s(?![\p{{L}}\p{{N}}_])")
+_PLURAL = regex.compile(
+    rf"{BEFORE}(?P<number>\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,6}})'?s(?![\p{{L}}\p{{N}}_])"
+)
 _NUMBER = regex.compile(rf"(?<![\p{{N}}])(?P<number>{NUMBER})")
 _DIGITS = regex.compile(r"\p{Nd}+")
 _NUMERIC = regex.compile(r"[\p{No}\p{Nl}]")
@@ -39,8 +53,12 @@ _UNDERSCORE = regex.compile(r"(?<=[\"“'(] ?)_(?=[\"”')])|(?<!\S)_(?!\S)")
 _MENTION = regex.compile(r"(?<![\p{L}\p{N}._])@(?=[\p{L}_])")
 _AND_OR = regex.compile(r"(?<=\p{L})/(?=or\b)")
 _SLASH = regex.compile(r"(?<=[\p{L}\p{N}.)])(?P<said> ?/ ?)(?=[\p{L}\p{N}(])|(?<!\S)/(?!\S)")
-_PER = regex.compile(r"(?<=\d\p{L}{0,20} ?|\bper \p{L}{1,20}|\b(?:dollars|pounds|euros|cents|miles|percent) ?)/(?=(?:hour|hr|day|week|month|year|yr|person|user|night|minute|second|unit|seat|item|each)\b)")
-_HE_SHE = regex.compile(r"\b(?i:(?:s?he|him|her|his|yes|he|she))(?P<said>/)(?=(?i:she|he|her|him|hers|no)\b)")
+_PER = regex.compile(
+    r"(?<=\d\p{L}{0,20} ?|\bper \p{L}{1,20}|\b(?:dollars|pounds|euros|cents|miles|percent) ?)/(?=(?:hour|hr|day|week|month|year|yr|person|user|night|minute|second|unit|seat|item|each)\b)"
+)
+_HE_SHE = regex.compile(
+    r"\b(?i:(?:s?he|him|her|his|yes|he|she))(?P<said>/)(?=(?i:she|he|her|him|hers|no)\b)"
+)
 _BACKSLASH = regex.compile(r"(?<=\p{L})\\(?=\p{L})|(?<!\S)\\(?!\S)")
 _CARET = regex.compile(r"[\^~|<>\\]+")
 _GLUED = regex.compile(
@@ -108,7 +126,11 @@ def _sign(match: "regex.Match[str]", numerals: Numerals) -> str:
 
 def _hashtag(match: "regex.Match[str]", numerals: Numerals) -> str:
     words = [
-        numerals.pairs(part) if part.isdecimal() else letters(part) if part.isupper() and len(part) < 4 else part
+        numerals.pairs(part)
+        if part.isdecimal()
+        else letters(part)
+        if part.isupper() and len(part) < 4
+        else part
         for part in _CAMEL.findall(match["tag"])
     ]
     return f"hashtag {' '.join(words)}"
@@ -134,7 +156,10 @@ RULES: tuple[Rule, ...] = (
 NUMBERS: tuple[Rule, ...] = (
     (_PLURAL, _plural),
     (_HYPHENED, _hyphened),
-    (_NUMBER, _number), (_DIGITS, _digits), (_NUMERIC, _numeric))
+    (_NUMBER, _number),
+    (_DIGITS, _digits),
+    (_NUMERIC, _numeric),
+)
 SIGNS: tuple[Rule, ...] = (
     (_HASHTAG, _hashtag),
     (_MENTION, lambda match, numerals: "at "),

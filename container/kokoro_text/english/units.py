@@ -77,7 +77,9 @@ _SYMBOLS = "|".join(
     for symbol in sorted([*_UNITS, *_OWN], key=len, reverse=True)
     if not symbol.endswith(".")
 )
-_FRACTION = r"\d{1,3}(?: \d{3}){1,4}(?!\d)|(?:\d{1,3} )?\d{1,2}/\d{1,2}(?![\d/])|\d{0,4}[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]"
+_FRACTION = (
+    r"\d{1,3}(?: \d{3}){1,4}(?!\d)|(?:\d{1,3} )?\d{1,2}/\d{1,2}(?![\d/])|\d{0,4}[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]"
+)
 _SIGN = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.])[-–+](?=[\d.]))?"
 _RANGE = (
     rf"{_SIGN}{BEFORE}(?:(?P<low>{NUMBER})(?:{DASH}|(?P<to> to ))(?P<lowsign>[-–](?=\d))?)?"
@@ -99,7 +101,9 @@ _WARMTH = regex.compile(
 _PERCENT = regex.compile(rf"{_RANGE} ?(?:%|٪)(?![\p{{L}}])(?P<points> ?pts?\b)?")
 _PER_MILLE = regex.compile(rf"{_RANGE} ?‰")
 _FORMAT = regex.compile(r"%(?=\p{L}\b)")
-_FOOT_INCH = regex.compile(rf"{BEFORE}(?P<feet>\d{{1,3}})(?:'|’) ?(?P<inches>\d{{1,2}}(?:\.\d)?)(?:\"|”|'')?(?![\p{{L}}\p{{N}}])")
+_FOOT_INCH = regex.compile(
+    rf"{BEFORE}(?P<feet>\d{{1,3}})(?:'|’) ?(?P<inches>\d{{1,2}}(?:\.\d)?)(?:\"|”|'')?(?![\p{{L}}\p{{N}}])"
+)
 _FEET = regex.compile(
     rf"{BEFORE}(?P<feet>{NUMBER})'(?=(?: ?[x×]| (?:tall|long|wide|high|deep|of|by|ladder|ceiling|board|"
     rf"fence)|-)\b)|(?<=[x×] ?)(?P<feet>{NUMBER})'(?![\p{{L}}\p{{N}}])"
@@ -126,7 +130,9 @@ def _unit(symbol: str, plural: bool, locale: str) -> str:
     """Return the name of a unit."""
     if symbol in _OWN:
         name = _OWN[symbol][plural]
-        return name.replace("meter", "metre").replace("liter", "litre") if locale == "en_GB" else name
+        return (
+            name.replace("meter", "metre").replace("liter", "litre") if locale == "en_GB" else name
+        )
     said: str = format_unit(2 if plural else 1, _UNITS[symbol], "long", locale=locale)
     return said.replace("2 ", "", 1) if plural else said.replace("1 ", "", 1)
 
@@ -164,15 +170,15 @@ def fraction(written: str, numerals: Numerals) -> str:
 def _low(match: "regex.Match[str]", numerals: Numerals) -> str:
     if not match["low"]:
         return minus(match["sign"])
-    return (
-        f"{minus(match['sign'])}{numerals.number(match['low'])} to {minus(match['lowsign'])}"
-    )
+    return f"{minus(match['sign'])}{numerals.number(match['low'])} to {minus(match['lowsign'])}"
 
 
 def _quantity(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     symbol, gap, stop = match["unit"], match["gap"], match["stop"]
     if symbol == _PREPOSITION and not (stop or gap == "-" or match["high"].endswith('"')):
-        return None if gap or not regex.match(r"$|[ ,;)]", after(match)) else _inches(match, numerals)
+        return (
+            None if gap or not regex.match(r"$|[ ,;)]", after(match)) else _inches(match, numerals)
+        )
     if symbol in _GLUED_ONLY and gap == " " and symbol not in ("L", "W", "V", "s", "h"):
         return None
     if symbol in ("V", "W", "L", "J", "N") and gap == "-":
@@ -240,7 +246,11 @@ def _feet(match: "regex.Match[str]", numerals: Numerals) -> str:
 def _inch_mark(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     """Return inches, unless the mark closes a quotation."""
     previous = match.string[max(0, match.start() - 400) : match.start()]
-    opened = previous.count('"') % 2 if match["mark"] == '"' else previous.count("“") > previous.count("”")
+    opened = (
+        previous.count('"') % 2
+        if match["mark"] == '"'
+        else previous.count("“") > previous.count("”")
+    )
     if opened:
         return None
     said, below_one, plural = fraction_or_number(match["inches"], numerals)

@@ -46,7 +46,9 @@ _URL = regex.compile(
     r"(?::\d{1,5})?(?:[/?#](?:[^\s<>\"“”]{0,2000}[^\s<>\"“”.,;:!?')\]…])?)?"
     r"|(?:localhost|[\p{L}-]{2,30}(?=:\d{4,5}(?!\d)))(?::\d{2,5})(?:/[^\s<>\"“”.,;:!?')\]]{0,200})?)"
 )
-_IP = regex.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?P<port>:\d{1,5})?(?:/\d{1,2})?(?![\d]|\.\d)")
+_IP = regex.compile(
+    r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?P<port>:\d{1,5})?(?:/\d{1,2})?(?![\d]|\.\d)"
+)
 _FILE = regex.compile(
     r"(?<![\p{L}\p{N}_.@/\\-])(?P<said>(?:[\p{L}\d_-]{1,80}\.){0,4}?(?P<stem>[\p{L}\d_-]{0,80})"
     rf"\.(?i:{_EXTENSIONS}))(?![\p{{L}}\p{{N}}_-]|\.\w)"
@@ -206,8 +208,10 @@ def _flag(match: "regex.Match[str]", numerals: Numerals) -> str | None:
 
 def _identifier(match: "regex.Match[str]", numerals: Numerals) -> str:
     parts = _PART.findall(match[0].removesuffix("()"))
-    return _spelled(" ".join(parts), numerals, silent="_ ").lower() if _plain(parts) else _spelled(
-        " ".join(parts), numerals, silent="_ "
+    return (
+        _spelled(" ".join(parts), numerals, silent="_ ").lower()
+        if _plain(parts)
+        else _spelled(" ".join(parts), numerals, silent="_ ")
     )
 
 

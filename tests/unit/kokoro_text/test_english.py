@@ -100,9 +100,7 @@ def english(pronouncer: Pronouncer) -> dict[str, misaki.en.G2P]:
     accent=st.sampled_from(ACCENTS),
 )
 @settings(max_examples=150, deadline=None)
-def test_no_word_is_silent(
-    english: dict[str, misaki.en.G2P], text: str, accent: str
-) -> None:
+def test_no_word_is_silent(english: dict[str, misaki.en.G2P], text: str, accent: str) -> None:
     spoken = " ".join(reading.spoken for reading in read(text, accent) if reading.spoken)
     silent = [
         token.text
@@ -132,7 +130,33 @@ def test_the_written_words_are_kept(text: str, accent: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["1", "1,", "1.", "1-", "1 ", "A.", "a-", "$1", "'", "(", "<b", "/a", "1/", "I ", "St. ", "a@", "x1", "A1-", "__", "*", "1:", "http://", "#", "\u0661"]
+    "unit",
+    [
+        "1",
+        "1,",
+        "1.",
+        "1-",
+        "1 ",
+        "A.",
+        "a-",
+        "$1",
+        "'",
+        "(",
+        "<b",
+        "/a",
+        "1/",
+        "I ",
+        "St. ",
+        "a@",
+        "x1",
+        "A1-",
+        "__",
+        "*",
+        "1:",
+        "http://",
+        "#",
+        "\u0661",
+    ],
 )
 def test_reading_takes_linear_time(unit: str) -> None:
     times = []
