@@ -32,6 +32,7 @@ _RULES: tuple[Rule, ...] = (
     *dates.RULES,
     *times.RULES,
     *money.RULES,
+    *acronyms.PAIRS,
     *names.RULES,
     *codes.RULES,
     *units.RULES,

@@ -46,7 +46,7 @@ _AMPERSAND = regex.compile(
     r"(?<=[\p{L}\p{N}.)%] ?)(?P<said>&{1,2})(?= ?[\p{L}\p{N}(\"“'])|(?<!\S)&{1,2}(?!\S)"
 )
 _PAIR = regex.compile(
-    r"(?<![\p{L}\p{N}_'&])(?P<first>\p{Lu})&(?P<second>\p{Lu})(?P<own>'?s\b)?(?![\p{L}\p{N}])"
+    r"(?<![\p{L}\p{N}_'&])(?P<first>\p{Lu}{1,3})&(?P<second>\p{Lu}{1,2})(?P<own>'?s\b)?(?![\p{L}\p{N}])"
 )
 _SHARP = regex.compile(r"(?<![\p{L}\p{N}])(?P<letter>[A-G])#(?![\p{L}\p{N}])")
 _CPP = regex.compile(r"(?<![\p{L}\p{N}])C\+\+")
@@ -152,6 +152,8 @@ def _lone_a(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         following,
     ) and not regex.match(r"\"|“", following):
         return letters("A")
+    if regex.match(r" (?:to|or|and|through|versus|vs\.?|is|was|equals) (?=\p{Lu}\b|(?<= (?:is|was|equals) ))", following):
+        return letters("A")
     if regex.match(r"[\"”]", following) and regex.search(r"[\"“]$", previous):
         return letters("A")
     if regex.search(r"(?<![\p{L}])\p{Lu} $", previous) or regex.search(
@@ -183,7 +185,6 @@ RULES: tuple[Rule, ...] = (
     (_CPP, lambda match, numerals: "C plus plus"),
     (_SHARP, lambda match, numerals: f"{letters(match['letter'])} sharp"),
     (_GRADE, _grade),
-    (_PAIR, _pair),
     (_SLASHED, _slashed),
     (_AMPERSAND, lambda match, numerals: " and "),
     (_LOWER_I, _lower_i),
@@ -193,4 +194,6 @@ RULES: tuple[Rule, ...] = (
     (_SHOUTED, _shouted),
     (_LONE_A, _lone_a),
 )
+PAIRS: tuple[Rule, ...] = ((_PAIR, _pair),)
+"""They must come before titles, because of `M&Ms`."""
 ITEMS: tuple[Rule, ...] = ((_ITEM, _item),)

@@ -88,10 +88,10 @@ _ET_CETERA = regex.compile(r"\bet cetera\b")
 _ET_AL = regex.compile(r"(?<= )et al\.?(?!\p{L})")
 _VERSUS = regex.compile(r"(?<=\p{Lu}\p{L}* )v\.?(?= \p{Lu}\p{Ll})(?<=v\.)|(?<= )vs\.?(?= )")
 _SLASHED = regex.compile(
-    rf"{_START}(?P<word>[wW]/o|[wW]/|[bB]/c|[cC]/o|[nN]/[aA])(?![\p{{L}}\p{{N}}/])"
+    rf"{_START}(?P<word>[wW]/o|[wW]/|[bB]/c|[cC]/o|[nN]/[aA]|(?<=\d ?)p/[mwa])(?![\p{{L}}\p{{N}}/])"
     rf"|{_START}(?P<word>w/)(?=\p{{L}})"
 )
-_SLASHED_WORDS = {"w/o": "without", "w/": "with ", "b/c": "because", "c/o": "care of", "n/a": "N A"}
+_SLASHED_WORDS = {"w/o": "without", "w/": "with ", "b/c": "because", "c/o": "care of", "n/a": "N A", "p/m": "per month", "p/w": "per week", "p/a": "per annum"}
 _DEGREE = regex.compile(rf"{_START}(?:Ph\.? ?D|PhD)(?P<end>\.?)(?P<plural>'?s\b)?")
 _DEGREES = regex.compile(
     rf"{_START}(?P<word>B\.?Sc|M\.?Sc|Ed\.?D|Psy\.?D|LL\.?[BM]|M\.?Ed|B\.?Ed|M\.?Phil|Pharm\.?D)\b\.?"
@@ -151,7 +151,7 @@ _INITIALS = regex.compile(
     r"(?<![\p{L}\p{N}.'])(?P<letters>\p{Lu}(?:\. ?\p{Lu}(?!\p{L}))+)(?P<stop>\.?)(?P<own>'s\b|s\b)?(?!\p{L}|\.\p{L})"
 )
 _GLUED_INITIALS = regex.compile(
-    r"(?<![\p{L}\p{N}.'])(?P<letters>(?:\p{Lu}\.){1,4}) ?(?=\p{Lu}\p{Ll})"
+    r"(?<![\p{L}\p{N}.'])(?P<letters>(?:\p{Lu}\. ?){1,4})(?=\p{Lu}\p{Ll})"
 )
 _LOWER_DOTTED = regex.compile(
     r"(?<![\p{L}\p{N}.'])(?P<letters>\p{Ll}(?:\.\p{Ll}){1,5})(?P<stop>\.)(?!\p{L})"
@@ -345,7 +345,13 @@ def _initials(match: "regex.Match[str]", numerals: Numerals) -> str:
     )
 
 
-def _glued_initials(match: "regex.Match[str]", numerals: Numerals) -> str:
+def _glued_initials(match: "regex.Match[str]", numerals: Numerals) -> str | None:
+    if len(match["letters"].strip()) == 2 and regex.search(
+        r"(?i)\b(?:vitamin|grade|plan|type|class|section|appendix|option|part|hepatitis|group|letter|an?|"
+        r"row|gate|terminal|to|and|or|than|is|was|size|box|exhibit|platform|zone|model|generation|gen) $",
+        before(match),
+    ):
+        return None
     return f"{letters(match['letters'])} "
 
 

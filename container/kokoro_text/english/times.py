@@ -25,6 +25,10 @@ _TIMESTAMP = regex.compile(
     r"(?<=\d{4}-\d\d-\d\d)[T ](?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?::[0-6]\d(?:[.,]\d{1,9})?)?"
     r"(?P<zone>Z|[+-]\d\d:?\d\d)?(?![\p{L}\p{N}])"
 )
+_DOTTED = regex.compile(
+    r"(?i:\b(?:at|by|until|till|before|after) )(?P<said>(?P<hour>[01]?\d|2[0-3])\.(?P<minute>[0-5]\d))"
+    r"(?![\p{L}\p{N}_]|[.,]\d| ?[ap]\.?m)"
+)
 _BOOK = regex.compile(
     r"(?<![\p{L}\p{N}.,])[123](?= (?:Corinthians|Samuel|Kings|Chronicles|Thessalonians|Timothy|Peter|"
     r"John|Maccabees)\b)"
@@ -125,7 +129,17 @@ def _book(match: "regex.Match[str]", numerals: Numerals) -> str:
     return numerals.ordinal(int(match[0])).capitalize()
 
 
+def _dotted(match: "regex.Match[str]", numerals: Numerals) -> str | None:
+    """Return a time with a full stop, as in Britain."""
+    if not numerals.british or regex.match(
+        r" ?(?:%|°|million|billion|per|degrees|km|m\b|kg|times|points?|x\b)", after(match)
+    ):
+        return None
+    return _clock(match["hour"], match["minute"], numerals)
+
+
 RULES: tuple[Rule, ...] = (
+    (_DOTTED, _dotted),
     (_TIMESTAMP, _timestamp),
     (_VERSE, _verse),
     (_BOOK, _book),

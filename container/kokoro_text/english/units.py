@@ -31,7 +31,8 @@ _CLDR = {
     "volume-quart": "qt qts", "volume-pint": "pt pts", "volume-tablespoon": "tbsp tbsps Tbsp",
     "volume-teaspoon": "tsp tsps", "mass-kilogram": "kg kgs", "mass-gram": "g",
     "mass-milligram": "mg", "mass-microgram": "μg mcg ug", "mass-pound": "lb lbs",
-    "mass-ounce": "oz", "duration-second": "s sec secs", "duration-minute": "min mins",
+    "mass-ounce": "oz",
+    "mass-stone": "st", "duration-second": "s sec secs", "duration-minute": "min mins",
     "duration-hour": "h hr hrs", "duration-day": "d", "duration-week": "wk wks",
     "duration-month": "mo mos", "duration-year": "yr yrs", "duration-millisecond": "ms msec",
     "duration-microsecond": "μs", "duration-nanosecond": "ns", "digital-bit": "bit bits",
@@ -183,6 +184,8 @@ def _quantity(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         return None
     if symbol in ("V", "W", "L", "J", "N") and gap == "-":
         return None
+    if symbol == "st" and not regex.match(r" \d{1,2} ?lb", after(match)):
+        return None
     if symbol == "s" and not gap and regex.fullmatch(r"[\d,]+0", match["high"]):
         return None
     return _with_unit(match, symbol, numerals)
@@ -197,8 +200,15 @@ def _with_unit(match: "regex.Match[str]", symbol: str, numerals: Numerals) -> st
     attributive = match["gap"] == "-" or is_attributive(match)
     unit = _unit(symbol, plural and not attributive, numerals.locale)
     if below_one:
-        article = "an" if unit[0] in "aeio" and not unit.startswith("one") else "a"
-        said = f"half {article}" if said == "one half" else f"{said} of {article}"
+        article = "an" if unit[0] in "aeio" or unit.startswith("hour") else "a"
+        unit = _unit(symbol, False, numerals.locale)
+        before_noun = regex.match(r" (?!of|from|to|in|on|at|and|or|is|was|away|per|a|the)\p{Ll}", after(match))
+        if said == "one half":
+            said = said.removeprefix("one ") if attributive else f"half {article}"
+        elif attributive or before_noun or said.startswith("one "):
+            said = "three quarter" if said == "three quarters" else said
+        else:
+            said = f"{said} of {article}"
     stop = full_stop(match)
     return f"{_low(match, numerals)}{said} {unit}{stop}{' per ' if match['each'] else ''}"
 
@@ -247,15 +257,15 @@ def _inch_mark(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     """Return inches, unless the mark closes a quotation."""
     previous = match.string[max(0, match.start() - 400) : match.start()]
     opened = (
-        previous.count('"') % 2
+        len(regex.findall(r'(?<!\d)"', previous)) % 2
         if match["mark"] == '"'
         else previous.count("“") > previous.count("”")
     )
     if opened:
         return None
     said, below_one, plural = fraction_or_number(match["inches"], numerals)
-    unit = "inches" if plural and not is_attributive(match) else "inch"
-    return f"{said} {'of an ' if below_one else ''}{unit}"
+    unit = "inch" if below_one or not plural or is_attributive(match) else "inches"
+    return f"{'three quarter' if said == 'three quarters' else said} {unit}"
 
 
 def _by(match: "regex.Match[str]", numerals: Numerals) -> str | None:
