@@ -70,11 +70,11 @@ def _say(match: "regex.Match[str]", say: Say, numerals: Numerals) -> str | None:
     if spoken is None:
         return None
     start, end = match.span("said" if "said" in match.re.groupindex else 0)
-    follows, precedes = match.string[start - 1 : start], match.string[end : end + 1]
+    previous, following = match.string[start - 1 : start], match.string[end : end + 1]
     if not spoken.strip():
-        return " " if follows.isalnum() and precedes.isalnum() and spoken else ""
-    if not (precedes.isalnum() or precedes in _OPENING):
+        return " " if previous.isalnum() and following.isalnum() and spoken else ""
+    if not (following.isalnum() or following in _OPENING):
         spoken = spoken.rstrip()
-    elif precedes and spoken.endswith(")"):
+    elif following and spoken.endswith(")"):
         spoken += " "
-    return f" {spoken}" if follows.isalnum() and spoken[0] == "[" else spoken
+    return f" {spoken}" if previous.isalnum() and spoken[0] == "[" else spoken

@@ -3,9 +3,9 @@
 import regex
 
 from kokoro_text.english.frame import Rule, after, before
-from kokoro_text.english.numerals import Numerals, letters, plural_letters
+from kokoro_text.english.numerals import Numerals, letters, plural_letters, word_set
 
-_SPELLED = frozenset(
+_SPELLED = word_set(
     "US IT WHO AI ID UN EU UK UAE USA OS TV PC PR HR CEO CFO CTO COO CIO IP UI UX IRS FBI CIA NSA FAA "
     "FDA EPA IEEE ATM USB URL URI API APIS OTP EST PDT CET ETA FAQ MIT UCLA USC NBA IBM AOL BBC NBC "
     "ABC CBS HBO MRI CPU GPU GUI IDE SDK SSD HDD AC DC AM FM PM AD BC CE MSN DVD CD EP LP VIP DIY "
@@ -14,16 +14,16 @@ _SPELLED = frozenset(
     "IMO AFK AKA FYI ASL ESL IEP UPS USPS EIA ISO ISBN ISP AWS EC IAM VPC EKS ECS IDK OMG UFC AMA AOC "
     "APR IRA AML EEOC IUD OB ECG EKG ENT OTC OCD IOU UEFA AFC EPS ESPN ETF EV GE AMD RPI TTS ASR STT "
     "LLM NLP AGI SUV UDP UPC EOD EOB COB OOO ASAP USD EUR AUD CAD DIV EULA IKE OBE CBE MP VAT HIIT IOS "
-    "UTC IST AEST BMI BMW CNN".split()
-) - frozenset("OR ACT SAT DIV IKE UEFA EULA EUR CAD".split())
-_AS_WORDS = frozenset(
+    "UTC IST AEST BMI BMW CNN"
+) - word_set("OR ACT SAT DIV IKE UEFA EULA EUR CAD")
+_AS_WORDS = word_set(
     "NASA NATO UNESCO UNICEF RAM ROM OPEC FIFA NAFTA AIDS COVID PIN SIM SWAT SARS FEMA OSHA HIPAA "
     "NASDAQ LEGO IKEA YAML JSON MIDI CRUD REST SOAP NOAA DARPA CERN ASCII BIOS RAID LAN WAN ZIP POTUS "
     "SCOTUS FOMO YOLO LASER RADAR SCUBA SONAR UEFA EULA ASEAN BASIC COBOL UNIX LATEX GIF VISA EURO "
     "BRICS DACA MERCOSUR OPEC SPAC TED AMBER BART LASIK NERF PETA QANTAS SEAL SALT START TASER TESOL "
-    "TOEFL WASP WIFI MERS ECHO ALEXA SIRI NIMBY CAPTCHA HEPA MAGA NIMH ICANN PEMEX".split()
+    "TOEFL WASP WIFI MERS ECHO ALEXA SIRI NIMBY CAPTCHA HEPA MAGA NIMH ICANN PEMEX"
 )
-_COMMON = frozenset(
+_COMMON = word_set(
     "A I OR AND NOT NO YES IF IN ON AT TO BY OF DO GO SO UP WE HE ME MY BE AN AS IS ALL ANY ARE BUT "
     "CAN DID END FOR GET HAD HAS HER HIM HIS HOW ITS LET MAY MIX NEW NOW OFF OLD ONE OUR OUT RUN SAY "
     "SEE SET SHE THE TOO TRY TWO USE WAS WAY WHY WIN YET YOU BIG ASK ADD BAD BUY CALL CARE DONE DOWN "
@@ -32,21 +32,23 @@ _COMMON = frozenset(
     "READ REAL SALE SAME SEND SIGN SOON STOP SURE TAKE TELL THAT THEM THEN THEY THIS TIME UNTIL VERY WAIT "
     "WANT WARNING WELL WERE WHAT WHEN WHERE WILL WITH WORK YOUR PUT OWN PER TOP TURN SALE DANGER EXIT "
     "FIRE HOT COLD WET DRY RED SIX TEN BOX CAR DAY DOG EAT FAR FEW FUN HIT JOB KEY LAW LIE LOT LOW MAN "
-    "NEVER PLEASE ALWAYS IMPORTANT SORRY THANK THANKS HELLO GREAT SUPER DIV".split()
+    "NEVER PLEASE ALWAYS IMPORTANT SORRY THANK THANKS HELLO GREAT SUPER DIV"
 )
 _LETTERS = r"\p{Lu}{2,6}"
-_PLURAL = regex.compile(rf"(?<![\p{{L}}\p{{N}}_'])(?P<word>\p{{Lu}}{{2,5}})s(?![\p{{L}}\p{{N}}_])")
+_PLURAL = regex.compile(r"(?<![\p{L}\p{N}_'])(?P<word>\p{Lu}{2,5})s(?![\p{L}\p{N}_])")
 _SAID_PLURAL = regex.compile(r"(?<=(?<![\p{L}\p{N}'])\p{Lu} )(?P<word>\p{Lu})s(?![\p{L}\p{N}_'])")
 _ACRONYM = regex.compile(rf"(?<![\p{{L}}\p{{N}}_'])(?P<word>{_LETTERS})(?P<own>'s)?(?![\p{{L}}_'])")
 _SHOUTED = regex.compile(r"(?<![\p{L}\p{N}_'])(?P<word>\p{Lu}+(?:'\p{Lu}+)?)(?![\p{L}\p{N}_'])")
 _LOWER_I = regex.compile(
-    r"(?<![\p{L}\p{N}_])i(?P<word>\p{Lu}{2,3})(?![\p{L}\p{N}])|(?<=\b(?:mac|tv|watch|iPad))(?P<word>OS)(?![\p{L}\p{N}])"
+    r"(?<![\p{L}\p{N}_])i(?P<word>\p{Lu}{2,3})(?![\p{L}\p{N}])|(?<=\b(?:mac|tv|watch"
+    r"|iPad))(?P<word>OS)(?![\p{L}\p{N}])"
 )
 _AMPERSAND = regex.compile(
     r"(?<=[\p{L}\p{N}.)%] ?)(?P<said>&{1,2})(?= ?[\p{L}\p{N}(\"“'])|(?<!\S)&{1,2}(?!\S)"
 )
 _PAIR = regex.compile(
-    r"(?<![\p{L}\p{N}_'&])(?P<first>\p{Lu}{1,3})&(?P<second>\p{Lu}{1,2})(?P<own>'?s\b)?(?![\p{L}\p{N}])"
+    r"(?<![\p{L}\p{N}_'&])(?P<first>\p{Lu}{1,3})&(?P<second>\p{Lu}{1,2})(?P<own>'?s\b)?"
+    r"(?![\p{L}\p{N}])"
 )
 _SHARP = regex.compile(r"(?<![\p{L}\p{N}])(?P<letter>[A-G])#(?![\p{L}\p{N}])")
 _CPP = regex.compile(r"(?<![\p{L}\p{N}])C\+\+")
@@ -56,10 +58,12 @@ _SLASHED = regex.compile(
 )
 _LONE_A = regex.compile(r"(?<![\p{L}\p{N}'.])A(?![\p{L}\p{N}'])")
 _ITEM = regex.compile(
-    r"(?<![\p{L}\p{N}'(])(?P<letter>\p{L})(?=\))|(?<=(?<![\p{L}\p{N}])\()(?P<letter>\p{Ll})(?=\))"
+    r"(?<![\p{L}\p{N}'(])(?P<letter>\p{L})\)|(?<=(?<![\p{L}\p{N}])\()(?P<letter>\p{Ll})(?=\))"
 )
-_CONTRACTIONS = {"how're": "how are", "what're": "what are", "who're": "who are", "where're": "where are",
-                 "when're": "when are", "why're": "why are", "there're": "there are", "that're": "that are"}  # fmt: skip
+_CONTRACTIONS = {"how're": "how are", "what're": "what are", "who're": "who are",
+    "where're": "where are",
+                 "when're": "when are", "why're": "why are", "there're": "there are",
+                 "that're": "that are"}  # fmt: skip
 _CONTRACTION = regex.compile(
     rf"(?i)(?<![\p{{L}}\p{{N}}'])(?P<word>{'|'.join(_CONTRACTIONS)})(?![\p{{L}}\p{{N}}'])"
 )
@@ -148,16 +152,21 @@ def _lone_a(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     """Decide whether `A` is the letter or the article."""
     previous, following = before(match), after(match)
     if regex.match(
-        r" (?:\p{Lu}(?![\p{L}'])(?! ?(?:am|was)\b)|\p{Lu}s\b)|$|[.,;:!?)”\"&/+-](?!\.)|'(?![\p{L}])",
+        r" (?:\p{Lu}(?![\p{L}'])(?! ?(?:am|was)\b)|\p{Lu}s\b)|$|[.,;:!?)”\"&/+-](?!\.)"
+        r"|'(?![\p{L}])",
         following,
     ) and not regex.match(r"\"|“", following):
         return letters("A")
-    if regex.match(r" (?:to|or|and|through|versus|vs\.?|is|was|equals) (?=\p{Lu}\b|(?<= (?:is|was|equals) ))", following):
+    if regex.match(
+        r" (?:to|or|and|through|versus|vs\.?|is|was|equals) (?=\p{Lu}\b|(?<= (?:is|was|equals) ))",
+        following,
+    ):
         return letters("A")
     if regex.match(r"[\"”]", following) and regex.search(r"[\"“]$", previous):
         return letters("A")
     if regex.search(r"(?<![\p{L}])\p{Lu} $", previous) or regex.search(
-        r"(?i)\b(?:vitamin|grade|plan|class|type|section|appendix|exhibit|gate|terminal|hepatitis|option|"
+        r"(?i)\b(?:vitamin|grade|plan|class|type|section|appendix|exhibit|gate|terminal"
+        r"|hepatitis|option|"
         r"part|team|group|an|row|platform|block|level|letter|size|point|an?) $",
         previous,
     ):
@@ -172,7 +181,7 @@ def _item(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         match.string[match.start() - 1 : match.start()] == "("
     ):
         return None
-    return letters(match["letter"]) + ", " if match["letter"].isascii() else None
+    return letters(match["letter"]) + "," if match["letter"].isascii() else None
 
 
 def _contraction(match: "regex.Match[str]", numerals: Numerals) -> str:

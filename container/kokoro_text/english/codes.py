@@ -6,45 +6,61 @@ from kokoro_text.english.frame import AFTER, BEFORE, Rule, after, before
 from kokoro_text.english.numerals import Numerals, digits, letters
 
 _PHONE = regex.compile(
-    r"(?<![\p{L}\p{N}.,/$£€-]|\d )(?P<said>(?P<plus>\+)?(?:\d{1,3}[ .-])?(?:\(\d{2,5}\)[ .-]?|\d{2,5}[ .-])"
-    r"\d{2,4}[ .-]\d{3,5}(?:[ .-]\d{2,4})?|\+\d{6,15}|\d{3}[-.]\d{4}|0\d{3,4} \d{5,6}|\+\d{1,3}(?: \d{1,5}){2,6}"
+    r"(?<![\p{L}\p{N}.,/$£€-]|\d )(?P<said>(?P<plus>\+)?(?:\d{1,3}[ .-])?(?:\(\d{2,5}\)[ .-]?"
+    r"|\d{2,5}[ .-])"
+    r"\d{2,4}[ .-]\d{3,5}(?:[ .-]\d{2,4})?|\+\d{6,15}|\d{3}[-.]\d{4}|0\d{3,4} \d{5,6}"
+    r"|\+\d{1,3}(?: \d{1,5}){2,6}"
     r"|\d{3}-\d{2}-\d{4}|\(\d{3}\) ?\d{3}-?\d{4}|\d{4}(?:[ -]\d{4}){2,3}|1-\d{3}-[A-Z\d-]{4,9})"
     r"(?![\p{L}\p{N}_]|[-.]\d| \d{3}(?!\p{N}))"
 )
 _PHONE_CUE = regex.compile(
-    r"(?i)\b(?:call|phone|text|dial|ring|number|cell|mobile|fax|tel|telephone|at|whatsapp|line|hotline|"
-    r"reach|contact|desk|support|is|to|us|on|ssn|card|account)[:.]? ?(?:us |me |at |on |is |now |the )?$"
+    r"(?i)\b(?:call|phone|text|dial|ring|number|cell|mobile|fax|tel|telephone|at|whatsapp|line"
+    r"|hotline|"
+    r"reach|contact|desk|support|is|to|us|on|ssn|card|account)[:.]? ?(?:us |me |at |on |is |now "
+    r"|the )?$"
 )
 _RUN_CUE = regex.compile(
-    r"(?i)\b(?:(?:call|phone|text|dial|ring)(?: us| me)?(?: (?:at|on))?|(?:phone|cell|mobile|fax|tel\w*|contact) "
+    r"(?i)\b(?:(?:call|phone|text|dial|ring)(?: us| me)?(?: (?:at|on))?|(?:phone|cell|mobile|fax"
+    r"|tel\w*|contact) "
     r"?(?:number|no\.?|line)?(?: is)?:?) ?$"
 )
 _DIALLED = regex.compile(
-    r"(?i:\b(?:call|calls|called|calling|dial|dials|dialed|dialled|ring|text|phone)(?: to)? )(?P<said>\d{3,6})(?![\p{N}\p{L}]|[.,:/-]\d| (?:more|people|of|or|"
+    r"(?i:\b(?:call|calls|called|calling|dial|dials|dialed|dialled|ring|text"
+    r"|phone)(?: to)? )(?P<said>\d{3,6})(?![\p{N}\p{L}]|[.,:/-]\d| (?:more|people|of|or|"
     r"times|customers|clients|guests|minutes|\p{Ll}{3,}s\b))"
     r"|(?i:\btext (?:the word )?\S{1,20} to )(?P<said>\d{4,7})(?![\p{N}\p{L}]|[.,:/-]\d)"
-    r"|(?<![\p{L}\p{N}.,$-])(?P<said>911|999(?= (?:call|operator|emergency)))(?![\p{L}\p{N}]|[.,/-]\d| \p{Ll}+s\b)"
+    r"|(?<![\p{L}\p{N}.,$-])(?P<said>911|999(?= (?:call|operator|emergency)))(?![\p{L}\p{N}]"
+    r"|[.,/-]\d| \p{Ll}+s\b)"
 )
 _STAR = regex.compile(r"(?<![\p{L}\p{N}])\*(?P<digits>\d{2,6})#?(?![\p{L}\p{N}])")
 _RETIREMENT = regex.compile(
-    rf"{BEFORE}(?P<number>\d{{3}})(?:\((?P<letter>\p{{L}})\)|(?P<letter>[kb])(?=s? (?:plan|account|match|contribution|balance|rollover)|[.,;!?]|$))(?:\((?P<part>\d)\))?"
+    rf"{BEFORE}(?P<number>\d{{3}})(?:\((?P<letter>\p{{L}})\)|(?P<letter>[kb])(?=s? (?:plan"
+    rf"|account|match|contribution|balance|rollover)|[.,;!?]|$))(?:\((?P<part>\d)\))?"
 )
 _CUE = (
     r"(?i:pin|otp|passcode|password|code|codes|zip|zip code|postcode|postal code|serial|tracking|"
-    r"confirmation|reference|ref|account|acct|invoice|ending in|ends in|ending with|ends with|last four(?: digits)?|"
-    r"routing|imei|passport|license plate|licence plate|plate|booking|reservation|order|ticket|case|"
-    r"claim|policy|member|customer|id|ext|extension|cvv|cvc|sort code|isbn|sku|barcode|employee|vin|enter|type in|mastercard|visa)"
+    r"confirmation|reference|ref|account|acct|invoice|ending in|ends in|ending with|ends with"
+    r"|last four(?: digits)?|"
+    r"routing|imei|passport|license plate|licence plate|plate|booking|reservation|order|ticket"
+    r"|case|"
+    r"claim|policy|member|customer|id|ext|extension|cvv|cvc|sort code|isbn|sku|barcode|employee"
+    r"|vin|enter|type in|mastercard|visa)"
 )
 _CODE = regex.compile(
-    rf"\b{_CUE}(?:\.|:)?(?: (?i:code|number|numbers|no\.?|id|is|was|are|will be|of|the))*[: ]*[ (“\"'-]{{0,3}}"
-    r"(?P<said>#?(?:\d{3,12}(?:[ -]\d{2,10}){1,5}|\d{4,40}(?:-\d{1,10}){0,5})|(?<=(?i:cvv|cvc|pin)[^\d]{1,10})\d{3})(?![\p{L}\p{N}_]|[.,:/]\d|-\p{L}|%)"
+    rf"\b{_CUE}(?:\.|:)?(?: (?i:code|number|numbers|no\.?|id|is|was|are|will be|of"
+    rf"|the))*[: ]*[ (“\"'-]{{0,3}}"
+    r"(?P<said>#?(?:\d{3,12}(?:[ -]\d{2,10}){1,5}|\d{4,40}(?:-\d{1,10}){0,5})|(?<=(?i:cvv|cvc"
+    r"|pin)[^\d]{1,10})\d{3})(?![\p{L}\p{N}_]|[.,:/]\d|-\p{L}|%)"
 )
 _LONG_CUED = regex.compile(
-    r"(?i)\b(?:order|ticket|case|invoice|claim|policy|member|customer|booking|reservation|type in|enter|visa|employee)\b"
+    r"(?i)\b(?:order|ticket|case|invoice|claim|policy|member|customer|booking|reservation"
+    r"|type in|enter|visa|employee)\b"
 )
 _STATE_ZIP = regex.compile(
-    r"(?P<comma>(?<=\p{Ll}),? )(?P<said>(?P<state>A[LKZR]|C[AOT]|D[CE]|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|"
-    r"N[EVHJMYCD]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY])(?: (?P<zip>\d{5})(?:-(?P<more>\d{4}))?)?)(?![\p{L}\p{N}-])"
+    r"(?P<comma>(?<=\p{Ll}),? )(?P<said>(?P<state>A[LKZR]|C[AOT]|D[CE]|FL|GA|HI|I[DLNA]|K[SY]|LA"
+    r"|M[EDAINSOT]|"
+    r"N[EVHJMYCD]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY])(?: (?P<zip>\d{5})"
+    r"(?:-(?P<more>\d{4}))?)?)(?![\p{L}\p{N}-])"
 )
 _STATES = {
     "AL": "Alabama", "AK": "Alaska", "AZ": "Arizona", "AR": "Arkansas", "CA": "California",
@@ -78,9 +94,12 @@ _UNSURE_STATES = {
     "RI",
 }
 _NAMED = regex.compile(
-    r"(?:\b(?i:room|rooms|rm\.?|suite|ste\.?|apt\.?|apartment|flight|highway|hwy\.?|route|rt\.?|bus|train|gate|exit|"
-    r"channel|studio|area|box|error|http|status|form|locker|extension|ext\.?|interstate|unit|boeing|airbus|"
-    r"fahrenheit|building|bldg\.?|psalm|hymn|agent|model|code|line|peugeot|porsche|windows|district|"
+    r"(?:\b(?i:room|rooms|rm\.?|suite|ste\.?|apt\.?|apartment|flight|highway|hwy\.?|route|rt\.?"
+    r"|bus|train|gate|exit|"
+    r"channel|studio|area|box|error|http|status|form|locker|extension|ext\.?|interstate|unit"
+    r"|boeing|airbus|"
+    r"fahrenheit|building|bldg\.?|psalm|hymn|agent|model|code|line|peugeot|porsche|windows"
+    r"|district|"
     r"platform|lot|seat|bay|terminal|rule|regulation|section|title|page|pages|i|us|"
     r"flight [A-Z]{2})(?<!\b(?:i|us|Us))[ -]?#?|(?<![\p{L}\p{N}'])[A-Z]{2}[ -]"
     r")(?P<said>(?P<number>\d{3,4})(?P<letter>[A-Z])?)(?![\p{L}\p{N}_]|[.,:/]\d|[-–]\d|%)"
@@ -89,15 +108,20 @@ _PLANE = regex.compile(
     r"(?<![\p{L}\p{N}.,$#-])(?P<plane>7[0-8]7)(?:-(?P<type>\d{1,3}))?(?![\p{L}\p{N}]|[.,:/]\d|-\d)"
 )
 _HTTP_ERROR = regex.compile(
-    r"(?<![\p{L}\p{N}.,$-])(?P<said>[1-5]\d\d)(?= (?:error|page|status|response|code|not found|redirect|area code)s?\b)"
+    r"(?<![\p{L}\p{N}.,$-])(?P<said>[1-5]\d\d)(?= (?:error|page|status|response|code|not found"
+    r"|redirect|area code)s?\b)"
 )
 _HOUSE = regex.compile(
-    r"(?<![\p{L}\p{N}.,$#/-])(?P<said>\d{1,5}(?P<letter>[A-Z])?)(?= (?:(?:[NSEW]\.?|\p{Lu}\p{Ll}+\.?|\d{1,3}(?:st|nd|rd|th)) ){1,3}"
-    r"(?:St|Street|Ave?|Avenue|Blvd|Boulevard|Rd|Road|Dr|Drive|Ln|Lane|Ct|Court|Pl|Place|Sq|Square|Hwy|"
-    r"Highway|Expy|Pkwy|Parkway|Way|Ter|Terrace|Cir|Circle|Close|Crescent|Gardens|Row|Mews|Broadway)\b)"
+    r"(?<![\p{L}\p{N}.,$#/-])(?P<said>\d{1,5}(?P<letter>[A-Z])?)(?= (?:(?:[NSEW]\.?"
+    r"|\p{Lu}\p{Ll}+\.?|\d{1,3}(?:st|nd|rd|th)) ){1,3}"
+    r"(?:St|Street|Ave?|Avenue|Blvd|Boulevard|Rd|Road|Dr|Drive|Ln|Lane|Ct|Court|Pl|Place|Sq"
+    r"|Square|Hwy|"
+    r"Highway|Expy|Pkwy|Parkway|Way|Ter|Terrace|Cir|Circle|Close|Crescent|Gardens|Row|Mews"
+    r"|Broadway)\b)"
 )
 _HASH_CODE = regex.compile(r"#(?P<number>\d{1,12})(?![\p{L}\p{N}]|[.,]\d)")
 _HASH_BEFORE_CODE = regex.compile(r"(?<![\p{L}\p{N}&])#(?=\p{Lu}{0,4}-?\d)")
+_HEX = regex.compile(r"(?<![\p{L}\p{N}])0x(?P<digits>[\da-fA-F]{1,32})(?![\p{L}\p{N}])")
 _CHAIN = regex.compile(
     r"(?<![\p{L}\p{N}_.,/$-])\d{1,12}(?:-\d{1,12}){2,6}(?![\p{L}\p{N}_]|[.,/-]\d|-\p{L})"
 )
@@ -105,11 +129,14 @@ _UK_POSTCODE = regex.compile(
     r"(?<![\p{L}\p{N}])(?P<out>[A-Z]{1,2}\d[A-Z\d]?) (?P<in>\d[A-Z]{2})(?![\p{L}\p{N}])"
 )
 _HYPHENATED = regex.compile(
-    r"(?<![\p{L}\p{N}_.@/-])(?=[\p{Lu}\d-]{0,40}\d)(?=[\p{Lu}\d-]{0,40}\p{Lu})\p{L}{0,3}[\p{Lu}\d]{1,12}(?:-[\p{Lu}\d]{1,12}){1,5}(?![\p{L}\p{N}_]|-\p{L})"
+    r"(?<![\p{L}\p{N}_.@/-])(?=[\p{Lu}\d-]{0,40}\d)"
+    r"(?=[\p{Lu}\d-]{0,40}\p{Lu})\p{L}{0,3}[\p{Lu}\d]{1,12}(?:-[\p{Lu}\d]{1,12}){1,5}"
+    r"(?![\p{L}\p{N}_]|-\p{L})"
 )
 _WORD_NUMBER = regex.compile(r"(?<=\p{L})-(?P<number>\d{1,6})(?![\p{N}\p{L}]|[.,:]\d)")
 _MIXED = regex.compile(
-    r"(?<![\p{L}\p{N}_'])(?=\p{L}{0,24}\d)(?=\d{0,12}\p{L})[\p{L}\d]{2,40}(?![_\p{N}])(?P<plural>'s)?"
+    r"(?<![\p{L}\p{N}_'])(?=\p{L}{0,24}\d)(?=\d{0,12}\p{L})[\p{L}\d]{2,40}"
+    r"(?![_\p{N}])(?P<plural>'s)?"
 )
 _SPELLED_PART = regex.compile(r"\d+|\p{L}+")
 
@@ -218,7 +245,8 @@ def _state_zip(match: "regex.Match[str]", numerals: Numerals) -> str | None:
 
 def _named(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     if regex.match(
-        r" (?!is\b|was\b|has\b|as\b|this\b|us\b|its\b|always\b|across\b)\p{Ll}{2,}s\b(?<!ss)| (?:people|miles|km|million|thousand)\b",
+        r" (?!is\b|was\b|has\b|as\b|this\b|us\b|its\b|always\b|across\b)\p{Ll}{2,}s\b(?<!ss)"
+        r"| (?:people|miles|km|million|thousand)\b",
         match.string[match.end() : match.end() + 30],
     ):
         return None
@@ -265,6 +293,11 @@ def _hash_code(match: "regex.Match[str]", numerals: Numerals) -> str:
         else (numerals.pairs(number) if len(number) == 4 else digits(number))
     )
     return said if regex.search(r"(?i)(?:number|no\.) $", before(match)) else f"number {said}"
+
+
+def _hex(match: "regex.Match[str]", numerals: Numerals) -> str:
+    said = [digits(char) if char.isdecimal() else letters(char) for char in match["digits"]]
+    return " ".join(["zero X", *said])
 
 
 def _chain(match: "regex.Match[str]", numerals: Numerals) -> str:
@@ -340,6 +373,7 @@ RULES: tuple[Rule, ...] = (
     (_PLANE, _plane),
     (_NAMED, _named),
     (_HOUSE, _house),
+    (_HEX, _hex),
     (_CHAIN, _chain),
     (_HASH_CODE, _hash_code),
     (_HASH_BEFORE_CODE, lambda match, numerals: "number "),
@@ -349,4 +383,4 @@ RULES: tuple[Rule, ...] = (
 MIXED: tuple[Rule, ...] = ((_WORD_NUMBER, _word_number), (_MIXED, _mixed))
 """Letters with digits. They must come after quantities such as `5km`."""
 
-__all__ = ["MIXED", "PHONES", "RULES", "AFTER"]
+__all__ = ["AFTER", "MIXED", "PHONES", "RULES"]

@@ -25,17 +25,21 @@ _NUMERIC = regex.compile(
     r"(?P<year>[12]\d{3}|\d\d)(?![/-]|[.]?[\p{N}\p{L}])"
 )
 _YEAR_FIRST = regex.compile(
-    rf"{BEFORE}(?<![/-])(?P<year>[12]\d{{3}})(?P<sep>[/.])(?P<month>[01]?\d)(?P=sep)(?P<day>[0-3]?\d)"
+    rf"{BEFORE}(?<![/-])(?P<year>[12]\d{{3}})(?P<sep>[/.])(?P<month>[01]?\d)"
+    rf"(?P=sep)(?P<day>[0-3]?\d)"
     r"(?![/-]|[.]?[\p{N}\p{L}])"
 )
 _SHORT = regex.compile(
     r"(?i:\b(?:on|due|until|till|by|before|after|since|from|dated|starting|through|mon(?:day)?,?|"
-    r"tue(?:sday)?,?|wed(?:nesday)?,?|thu(?:rsday)?,?|fri(?:day)?,?|sat(?:urday)?,?|sun(?:day)?,?) )"
-    r"(?P<said>(?P<first>[0-3]?\d)/(?P<second>[0-3]?\d))(?!/|\.?\p{N}|\p{L}| (?:of|cup|full|inch|mile|tea|"
+    r"tue(?:sday)?,?|wed(?:nesday)?,?|thu(?:rsday)?,?|fri(?:day)?,?|sat(?:urday)?,?"
+    r"|sun(?:day)?,?) )"
+    r"(?P<said>(?P<first>[0-3]?\d)/(?P<second>[0-3]?\d))(?!/|\.?\p{N}|\p{L}| (?:of|cup|full|inch"
+    r"|mile|tea|"
     r"table|in\b|pound|hour))"
 )
 _MONTH_DAY = regex.compile(
-    rf"{BEFORE}{_MONTH} {_DAY}(?:{DASH}(?P<last>[0-3]?\d)(?:st|nd|rd|th)?)?(?![\p{{L}}\p{{N}}:%/_]|[.,]\d)"
+    rf"{BEFORE}{_MONTH} {_DAY}(?:{DASH}(?P<last>[0-3]?\d)(?:st|nd|rd"
+    rf"|th)?)?(?![\p{{L}}\p{{N}}:%/_]|[.,]\d)"
     r"(?:(?P<comma>,)? (?P<year>[12]\d{3})(?![\p{L}\p{N}:_]|[.,]\d))?"
 )
 _DAY_MONTH = regex.compile(
@@ -46,7 +50,8 @@ _MONTH_YEAR = regex.compile(rf"{BEFORE}{_MONTH},? (?:of )?{_YEAR}{AFTER}")
 _MONTH_ALONE = regex.compile(
     rf"{BEFORE}(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\."
     r"|(?<=\b(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?[-–/])(?:Jan|Feb|Mar|Apr|Jun|Jul|"
-    r"Aug|Sept?|Oct|Nov|Dec)\b|\b(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?=\.?[-–/]\p{Lu}\p{Ll}\p{Ll})"
+    r"Aug|Sept?|Oct|Nov|Dec)\b|\b(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov"
+    r"|Dec)(?=\.?[-–/]\p{Lu}\p{Ll}\p{Ll})"
 )
 _WEEKDAY = regex.compile(
     rf"{BEFORE}(?P<day>Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b(?P<stop>\.?)(?!\p{{L}})"
@@ -71,10 +76,12 @@ _YEARS = regex.compile(
     r"(?![\p{L}\p{N}_%-]|[.,:]\d)"
 )
 _FISCAL = regex.compile(
-    r"(?<![\p{L}\p{N}])(?:FY|CY|Q[1-4] ?|H[12] ?)(?P<said>(?P<year>20\d\d|'?\d\d))(?![\p{L}\p{N}]|[.,]\d)"
+    r"(?<![\p{L}\p{N}])(?:FY|CY|Q[1-4] ?|H[12] ?)(?P<said>(?P<year>20\d\d"
+    r"|'?\d\d))(?![\p{L}\p{N}]|[.,]\d)"
 )
 _CUED = regex.compile(
-    rf"\b(?i:in|since|until|till|by|before|after|during|from|to|of|year|circa|ca?\.|between|through|"
+    rf"\b(?i:in|since|until|till|by|before|after|during|from|to|of|year|circa|ca?\.|between"
+    rf"|through|"
     r"early|late|mid|summer|winter|spring|fall|autumn|back|for|©|copyright|class|election|vintage|"
     r"anno|model|born|died|est\.|established|founded|around)"
     rf"[ -](?P<said>(?:1[0-9]|20)\d\d){AFTER}"
@@ -84,8 +91,10 @@ _QUANTITY = regex.compile(
     r"million|billion|thousand|unique|active|registered|individual|online|free) )?"
     r"(?:people|men|women|children|percent|feet|mice|sheep|cattle|staff|fish|euros?|kcal|"
     r"(?!(?:was|is|has|its|this|as|his|us|always|does|yes|versus|thus|perhaps|across|unless|less|"
-    r"plus|besides|afterwards|series|class|business|census|olympics|[\p{L}]*(?:ss|us|is))\b)\p{Ll}{2,}s)\b"
-    r"| ?(?:km|m|cm|mm|mi|ft|in\.|kg|g|lbs?|oz|mL|ml|W|kW|V|Hz|MB|GB|TB|px|rpm|mph|kcal|cal|sq)\b| ?[%°x×+*/=<>-]"
+    r"plus|besides|afterwards|series|class|business|census|olympics|[\p{L}]*(?:ss|us"
+    r"|is))\b)\p{Ll}{2,}s)\b"
+    r"| ?(?:km|m|cm|mm|mi|ft|in\.|kg|g|lbs?|oz|mL|ml|W|kW|V|Hz|MB|GB|TB|px|rpm|mph|kcal|cal"
+    r"|sq)\b| ?[%°x×+*/=<>-]"
 )
 _CUED_QUANTITY = regex.compile(
     r"(?i)\b(?:about|of|to|for|from|around|between|over|nearly|by|and) $"
@@ -192,7 +201,8 @@ def _month_year(match: "regex.Match[str]", numerals: Numerals) -> str:
 def _month_alone(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     stop = full_stop(match)
     if stop and not regex.search(
-        r"(?i)\b(?:in|since|until|till|by|last|next|of|this|early|late|from|to|through|for|and|or) $",
+        r"(?i)\b(?:in|since|until|till|by|last|next|of|this|early|late|from|to|through|for|and"
+        r"|or) $",
         before(match),
     ):
         return None

@@ -30,16 +30,19 @@ DASH = r"(?: ?[–-] ?)"
 _NEAR = 60
 _DETERMINER = regex.compile(r"(?i)(?:^|[\s(“\"'])(?:an?|another) $")
 _POSSESSIVE = regex.compile(
-    r"(?i)(?:^|[\s(“\"'])(?:the|my|your|his|her|its|our|their|any|no|one|first|new|extra|each|every|this|that|per) $"
+    r"(?i)(?:^|[\s(“\"'])(?:the|my|your|his|her|its|our|their|any|no|one|first|new|extra|each"
+    r"|every|this|that|per) $"
 )
 _NOUN = regex.compile(
-    r"[ -](?!(?:is|was|are|were|has|had|have|will|would|can|could|may|to|in|on|for|at|from|of|you|i|"
+    r"[ -](?!(?:is|was|are|were|has|had|have|will|would|can|could|may|to|in|on|for|at|from|of"
+    r"|you|i|"
     r"we|they|he|she|it|and|or|but|if|that|which|who|when|due|a|an|the|per|by|with|off|back|more|"
     r"less|went|goes|came|as|than|so|not|into|until|before|after|each|now|today|long|high|wide|"
     r"tall|deep|away|ago|only|once)\b)\p{Ll}\p{L}"
 )
 _SENTENCE_END = regex.compile(
-    r"[\"”')\]]{0,3}(?: (?!(?:Suite|Ste|Apt|Unit|Floor|Room|Rm|Box|NW|NE|SW|SE)\b)[\"“'(\[]{0,2}\p{Lu}|$)"
+    r"[\"”')\]]{0,3}(?: (?!(?:Suite|Ste|Apt|Unit|Floor|Room|Rm|Box|NW|NE|SW"
+    r"|SE)\b)[\"“'(\[]{0,2}\p{Lu}|$)"
 )
 
 

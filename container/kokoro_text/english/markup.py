@@ -7,7 +7,8 @@ from kokoro_text.english.numerals import Numerals
 
 _THOUGHT = regex.compile(r"<(think|thinking|reasoning)>(?:[^<]|<(?!/?(?:think|reasoning)))*+</\1>")
 _TAG = regex.compile(
-    r"</?(?:a|b|i|u|s|em|strong|small|mark|p|br|hr|div|span|code|pre|kbd|ul|ol|li|h[1-6]|table|thead|"
+    r"</?(?:a|b|i|u|s|em|strong|small|mark|p|br|hr|div|span|code|pre|kbd|ul|ol|li|h[1-6]|table"
+    r"|thead|"
     r"tbody|tr|td|th|sub|sup|img|del|ins|q|blockquote|font|speak|break)"
     r"(?: [\w:-]{1,20}=[^<>]{0,200})? ?/?>"
 )
@@ -35,6 +36,16 @@ _OPENING = regex.compile(
     r"round|cept|fraid|nuff|kay|sup|nother|d)\b)"
 )
 _CLOSING = regex.compile(r"(?<=[.,!?;:)”\"])'(?![\p{L}\p{N}])")
+_CLOSING_WORD = regex.compile(r"(?<=[\p{L}\p{N}])'(?![\p{L}\p{N}])")
+_UNCLOSED = regex.compile(r"(?<![\p{L}\p{N}])'(?=\p{L})(?:[^']|(?<=\p{L})'(?=\p{L}))*$")
+_ENTITY = regex.compile(r"&(?P<name>amp|lt|gt|quot|apos|nbsp|ndash|mdash|hellip|#\d{1,5});")
+_ENTITIES = {
+    "amp": " and ",
+    "lt": " less than ",
+    "gt": " greater than ",
+    "mdash": "—",
+    "ndash": "—",
+}
 _DOUBLED = regex.compile(r"''")
 _SILENT = regex.compile(r"[|¦†‡¬^~\\<>{}\[\]_*=¨]+(?=\s|$|[\p{P}\p{S}])")
 _BRACKET = regex.compile(r"[\[\]{}]")
@@ -51,8 +62,8 @@ def _pause(match: "regex.Match[str]", numerals: Numerals) -> str:
 
 def _bullet(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     """Say nothing at the beginning. A mark between numbers is left to later rules."""
-    around = match.string[max(0, match.start() - 2) : match.end() + 2]
-    if regex.match(r"[\p{N}\p{L})%] ?[-*–>] ?[\p{N}(\p{L}]", around) and (
+    around = match.string[max(0, match.start() - 4) : match.end() + 2]
+    if regex.search(r"[\p{N}\p{L})%] ?[-*–>] ?[\p{N}(\p{L}]", around) and (
         regex.search(r"\d [-–*>]|[-–*>] \d", around) or regex.search(r"(?<!\p{L})\p{L} .", around)
     ):
         return None
@@ -69,7 +80,17 @@ def _hindi(match: "regex.Match[str]", numerals: Numerals) -> str:
     return f"[{match[0]}](hi)"
 
 
+def _entity(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return _ENTITIES.get(match["name"], " ")
+
+
+def _closing(match: "regex.Match[str]", numerals: Numerals) -> str | None:
+    """Say nothing for an apostrophe that closes a quotation, and leave those of words."""
+    return "" if _UNCLOSED.search(before(match)) else None
+
+
 STRUCTURE: tuple[Rule, ...] = (
+    (_ENTITY, _entity),
     (_THOUGHT, _nothing),
     (_TAG, _nothing),
     (_TAG_END, _nothing),
@@ -89,6 +110,7 @@ QUOTES: tuple[Rule, ...] = (
     (_DOUBLED, lambda match, numerals: '"'),
     (_OPENING, lambda match, numerals: ""),
     (_CLOSING, lambda match, numerals: ""),
+    (_CLOSING_WORD, _closing),
 )
 """Apostrophes that are quotation marks. They must come after decades such as `'90s`."""
 

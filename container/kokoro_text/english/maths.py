@@ -4,17 +4,19 @@ import unicodedata
 
 import regex
 
-from kokoro_text.english.frame import AFTER, BEFORE, NUMBER, Rule, after, before
+from kokoro_text.english.frame import BEFORE, NUMBER, Rule, after, before
 from kokoro_text.english.numerals import Numerals, letters
 from kokoro_text.english.units import fraction
 
 _VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⅐⅑⅒"
 _MIXED = regex.compile(
-    rf"{BEFORE}(?P<whole>\d{{1,4}})(?: ?(?P<part>[{_VULGAR}])|[ -](?P<part>\d{{1,2}}/\d{{1,3}})(?![\p{{N}}/]))(?P<hyphen>-)?"
+    rf"{BEFORE}(?P<whole>\d{{1,4}})(?: ?(?P<part>[{_VULGAR}])|[ -](?P<part>\d{{1,2}}/\d{{1,3}})"
+    rf"(?![\p{{N}}/]))(?P<hyphen>-)?"
 )
 _VULGAR_ALONE = regex.compile(rf"(?P<part>[{_VULGAR}])(?P<hyphen>-)?")
 _SLASHED = regex.compile(
-    rf"(?<![/\p{{L}}])(?P<first>{NUMBER})/(?P<second>{NUMBER})(?P<hyphen>-(?=\p{{L}}))?(?![/\p{{L}}\p{{N}}])"
+    rf"(?<![/\p{{L}}])(?P<first>{NUMBER})/(?P<second>{NUMBER})(?P<hyphen>-"
+    rf"(?=\p{{L}}))?(?![/\p{{L}}\p{{N}}])"
 )
 _PART_OF = regex.compile(
     r"(?i)\b(?:part|step|page|slide|chapter|episode|round|lesson|question|level|day|item|attempt|"
@@ -22,14 +24,20 @@ _PART_OF = regex.compile(
     r"player|seat|lot|entry|message|row|line)s?:? \(?$"
 )
 _MEASURE = (
-    r"cups?|inch(?:es)?|miles?|pounds?|hours?|teaspoons?|tablespoons?|ounces?|gallons?|pints?|quarts?|"
+    r"cups?|inch(?:es)?|miles?|pounds?|hours?|teaspoons?|tablespoons?|ounces?|gallons?|pints?"
+    r"|quarts?|"
     r"feet|foot|yards?|acres?|liters?|litres?|days?|price|off|page|pint|dozen|marathon|portion|"
     r"tsp|tbsp|onion|lemon|bunch|size|turn|length|speed|scale"
 )
 _LETTER = r"(?<![\p{L}\p{N}'_])\p{L}(?![\p{L}'_])"
 _DIVIDED = regex.compile(r"(?<=\d) ?(?:/(?=[^=]{0,20}=)| /) ?(?=\d)")
+_SCIENTIFIC = regex.compile(
+    rf"{BEFORE}(?P<number>{NUMBER})e(?P<sign>[-+]?)(?P<power>\d{{1,3}})(?![\p{{L}}\p{{N}}_])"
+)
+_PRODUCT = regex.compile(r"(?<=\d) ?x ?(?=[\d.,]{1,20} ?=)")
 _POWER = regex.compile(
-    r"(?<=[\p{L}\p{N})])(?:\^ ?(?P<power>[-−]?\d{1,3}|\p{L})(?!\p{L})|(?P<power>[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+)|\*\*(?P<power>\d{1,3}))"
+    r"(?<=[\p{L}\p{N})])(?:\^ ?(?P<power>[-−]?\d{1,3}|\p{L})(?!\p{L})"
+    r"|(?P<power>[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+)|\*\*(?P<power>\d{1,3}))"
 )
 _SQUARED_LETTER = regex.compile(rf"{_LETTER}(?=[²³⁴^])")
 _FORMULA = regex.compile(r"(?<![\p{L}\p{N}])(?=\p{L}{1,8}[₀-₉])[\p{L}₀-₉]{2,30}(?![\p{L}\p{N}])")
@@ -48,7 +56,8 @@ _OPERATORS = {
     "*": "times", "·": "times", "∙": "times", "÷": "divided by", "+": "plus", "∞": "infinity",
     "√": "the square root of", "∛": "the cube root of", "∑": "the sum of", "∏": "the product of",
     "∫": "the integral of", "∂": "partial", "∈": "is in", "∉": "is not in", "∪": "union",
-    "∩": "intersection", "∅": "the empty set", "∴": "therefore", "∵": "because", "∝": "is proportional to",
+    "∩": "intersection", "∅": "the empty set", "∴": "therefore", "∵": "because",
+    "∝": "is proportional to",
     "∀": "for all", "∃": "there exists", "⊂": "is a subset of", "∆": "delta", "∇": "nabla",
     "∧": "and", "∨": "or", "¬": "not", "++": "plus plus",
 }  # fmt: skip
@@ -57,7 +66,7 @@ _SHORT = {
     ">=": "greater than or equal to", "≥": "greater than or equal to", ">": "greater than",
 }  # fmt: skip
 _ARROW = regex.compile(r" ?(?:<?[-=]{1,3}>|[→⟶⇒➔➜➡⟹]) ?")
-_LEFT_ARROW = regex.compile(r" ?(?:<[-=]{1,3}|[←⇐]) ?")
+_LEFT_ARROW = regex.compile(r" ?(?:<-{1,3}|[←⇐]) ?")
 _BOTH_WAYS = regex.compile(r" ?[↔⇔⟷] ?")
 _MENU = regex.compile(r"(?<=\p{L}) > (?=[\p{Lu}“\"'])")
 _COMPARISON = regex.compile(rf"(?<={_OPERAND}) ?(?P<sign>[<>]) ?(?=[\p{{L}}\p{{N}}(.$£€-])")
@@ -65,9 +74,11 @@ _BEFORE_NUMBER = regex.compile(r"(?<![^\s(])(?P<sign><=|>=|[<>≤≥])(?=[\p{Sc}
 _ABOUT = regex.compile(r"(?<![\p{L}\p{N}])(?:[~∼]|(?<![\p{L}\p{N}] )≈) ?(?=[\p{Sc}]?[\d.])")
 _PLUS_ENDING = regex.compile(r"(?<=[\p{L}\p{N}])(?P<said>\+{1,2})(?![\p{L}\p{N}+])")
 _KEYS = regex.compile(
-    r"(?<![\p{L}\p{N}])(?P<key>Ctrl|Cmd|Alt|Shift|Option|Opt|Win|Command|Control|Fn|Esc)(?P<sign>[+-])(?=[\p{L}\p{N}])"
+    r"(?<![\p{L}\p{N}])(?P<key>Ctrl|Cmd|Alt|Shift|Option|Opt|Win|Command|Control|Fn"
+    r"|Esc)(?P<sign>[+-])(?=[\p{L}\p{N}])"
 )
-_KEY_NAMES = {"Ctrl": "Control", "Cmd": "Command", "Opt": "Option", "Win": "Windows", "Fn": "Function",
+_KEY_NAMES = {"Ctrl": "Control", "Cmd": "Command", "Opt": "Option", "Win": "Windows",
+    "Fn": "Function",
               "Esc": "Escape"}  # fmt: skip
 _SIGNS = regex.compile(
     " ?(?:"
@@ -75,14 +86,15 @@ _SIGNS = regex.compile(
     + ") ?"
 )
 _MINUS = regex.compile(
-    rf"(?<=(?:\p{{N}}|(?<![\p{{L}}'])\p{{L}}|[)²³]))(?P<gap> ?)[-–](?P<after> ?)"
+    r"(?<=(?:\p{N}|(?<![\p{L}'])\p{L}|[)²³]))(?P<gap> ?)[-–](?P<after> ?)"
     r"(?=(?:\(|\d+(?:\.\d+)?(?![\p{N}])|\p{L}(?![\p{L}'])))"
 )
 _EQUATION = regex.compile(
     r"^[\p{L}\p{N}.,()²³^ ]{0,12}(?: ?[-–+×÷*/] ?[\p{L}\p{N}.,()²³^]{1,8}){0,4} ?(?:=|≤|≥|<|>|≠|==)"
 )
 _ASKED = regex.compile(
-    r"(?i)\b(?:what is|what's|calculate|compute|solve|evaluate|subtract|simplify|how much is|equals?) "
+    r"(?i)\b(?:what is|what's|calculate|compute|solve|evaluate|subtract|simplify|how much is"
+    r"|equals?) "
     r"[\p{L}\p{N}.,() ^²³+×÷*/-]{0,30}$|[=] ?[\p{L}\p{N}.,()^²³+×÷*/ -]{0,20}$"
 )
 _GREEK = regex.compile(r"(?<!\p{Greek})\p{Greek}(?!\p{Greek})")
@@ -185,6 +197,12 @@ def _formula(match: "regex.Match[str]", numerals: Numerals) -> str:
     return numerals.code(unicodedata.normalize("NFKC", match[0]).upper())
 
 
+def _scientific(match: "regex.Match[str]", numerals: Numerals) -> str:
+    power = numerals.cardinal(int(match["power"]))
+    negative = "minus " if match["sign"] == "-" else ""
+    return f"{numerals.number(match['number'])} times ten to the power of {negative}{power}"
+
+
 def _root(match: "regex.Match[str]", numerals: Numerals) -> str:
     return "the square root of " if match["root"] == "√" else "the cube root of "
 
@@ -245,6 +263,8 @@ def _greek(match: "regex.Match[str]", numerals: Numerals) -> str | None:
 
 RULES: tuple[Rule, ...] = (
     (_KEYS, _keys),
+    (_SCIENTIFIC, _scientific),
+    (_PRODUCT, lambda match, numerals: " times "),
     (_MIXED, _mixed),
     (_VULGAR_ALONE, _vulgar),
     (_DIVIDED, lambda match, numerals: " divided by "),

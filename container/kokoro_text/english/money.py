@@ -28,7 +28,8 @@ _SUBUNITS = {"USD": "cent", "EUR": "cent", "AUD": "cent", "CAD": "cent", "NZD": 
              "SGD": "cent", "HKD": "cent", "GBP": "penny", "INR": "paisa"}  # fmt: skip
 _PLURALS = {"penny": "pence", "paisa": "paise"}
 _SCALES = {"k": "thousand", "m": "million", "mm": "million", "mn": "million", "mio": "million",
-           "b": "billion", "bn": "billion", "t": "trillion", "tn": "trillion", "trn": "trillion"}  # fmt: skip
+           "b": "billion", "bn": "billion", "t": "trillion", "tn": "trillion",
+           "trn": "trillion"}  # fmt: skip
 _SYMBOL = "(?:" + "|".join(regex.escape(sign) for sign in [*_PREFIXED, *_SYMBOLS]) + ")"
 _SCALE = (
     r"(?: ?-?(?P<scale>(?i:thousand|million|billion|trillion|hundred)(?!\p{L})|"
@@ -43,7 +44,8 @@ _MONEY = regex.compile(
 )
 _SYMBOL_AFTER = regex.compile(
     rf"{BEFORE}(?P<sign>[-–+](?! ))?(?:(?P<low>{NUMBER}){DASH})?"
-    rf"(?P<high>{_CONTINENTAL}(?= ?€)|{NUMBER}){_SCALE} ?(?P<symbol>[£€¥₹₩₽₺₪₫฿₦₱₴]|\$(?!\d))(?![\p{{L}}\p{{N}}_])"
+    rf"(?P<high>{_CONTINENTAL}(?= ?€)|{NUMBER}){_SCALE} ?(?P<symbol>[£€¥₹₩₽₺₪₫฿₦₱₴]"
+    rf"|\$(?!\d))(?![\p{{L}}\p{{N}}_])"
 )
 _CODE_BEFORE = regex.compile(
     rf"{BEFORE}(?P<symbol>{_CODES}) ?(?P<sign>[-–])?(?P<low>{NUMBER})(?:{DASH}(?P<high>{NUMBER}))?"

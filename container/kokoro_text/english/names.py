@@ -7,16 +7,19 @@ from kokoro_text.english.numerals import Numerals, letters
 
 _START = r"(?<![\p{L}\p{N}'])"
 _TITLES = {
-    "Mr": "Mister", "Mrs": "Missus", "Ms": "Miz", "Mx": "Mix", "Prof": "Professor", "Sen": "Senator",
+    "Mr": "Mister", "Mrs": "Missus", "Ms": "Miz", "Mx": "Mix", "Prof": "Professor",
+    "Sen": "Senator",
     "Gen": "General", "Rep": "Representative", "Gov": "Governor", "Capt": "Captain",
     "Lt": "Lieutenant", "Col": "Colonel", "Sgt": "Sergeant", "Maj": "Major", "Cmdr": "Commander",
     "Adm": "Admiral", "Cpl": "Corporal", "Rev": "Reverend", "Hon": "Honorable", "Fr": "Father",
     "Pres": "President", "Supt": "Superintendent", "Det": "Detective", "Messrs": "Messieurs",
-    "Mt": "Mount", "Ft": "Fort", "Pvt": "Private", "Sr": "Sister", "Br": "Brother", "Insp": "Inspector",
+    "Mt": "Mount", "Ft": "Fort", "Pvt": "Private", "Sr": "Sister", "Br": "Brother",
+    "Insp": "Inspector",
     "Amb": "Ambassador", "Pte": "Private", "Sec": "Secretary",
 }  # fmt: skip
 _TITLE = regex.compile(
-    rf"{_START}(?P<title>{'|'.join(_TITLES)})(?:\. ?(?=[\p{{Lu}}“\"])|(?<=\b(?:Mr|Mrs|Ms|Mx|Prof|Mt|Capt|Sgt|Lt|Col|Rev)) (?=\p{{Lu}}))"
+    rf"{_START}(?P<title>{'|'.join(_TITLES)})(?:\. ?(?=[\p{{Lu}}“\"])|(?<=\b(?:Mr|Mrs|Ms|Mx|Prof"
+    rf"|Mt|Capt|Sgt|Lt|Col|Rev)) (?=\p{{Lu}}))"
 )
 _TITLE_ALONE = regex.compile(rf"{_START}(?P<title>Mr|Mrs|Ms)\b\.?")
 _RIGHT_HON = regex.compile(rf"{_START}(?:Rt\.? Hon\.?)(?= \p{{L}})")
@@ -25,7 +28,8 @@ _DOCTOR = regex.compile(
 )
 _DOCTORS = regex.compile(rf"{_START}Drs\.(?= \p{{Lu}})")
 _STREETS = {
-    "St": "Street", "Dr": "Drive", "Ave": "Avenue", "Av": "Avenue", "Blvd": "Boulevard", "Rd": "Road",
+    "St": "Street", "Dr": "Drive", "Ave": "Avenue", "Av": "Avenue", "Blvd": "Boulevard",
+    "Rd": "Road",
     "Ln": "Lane", "Ct": "Court", "Pl": "Place", "Sq": "Square", "Hwy": "Highway",
     "Expy": "Expressway", "Pkwy": "Parkway", "Ter": "Terrace", "Cir": "Circle", "Cres": "Crescent",
     "Tpke": "Turnpike", "Fwy": "Freeway", "Trl": "Trail", "Bldg": "Building", "Mt": "Mountain",
@@ -36,17 +40,20 @@ _STREET = regex.compile(
 )
 _COMPASS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _QUARTER = regex.compile(
-    r"(?<=\b(?:St|Ave?|Blvd|Rd|Ln|Ct|Pl|Dr|Street|Avenue|Road|Boulevard|Drive)\.?,? )(?P<one>[NS])\.?(?P<two>[EW])\.?(?![\p{L}\p{N}])"
+    r"(?<=\b(?:St|Ave?|Blvd|Rd|Ln|Ct|Pl|Dr|Street|Avenue|Road|Boulevard"
+    r"|Drive)\.?,? )(?P<one>[NS])\.?(?P<two>[EW])\.?(?![\p{L}\p{N}])"
 )
 _DIRECTION = regex.compile(
-    r"(?<=(?:\d{1,5}|on|at|from|to|of|near|and) )(?P<one>[NSEW])\.(?= (?:\p{Lu}\p{Ll}+|\d{1,3}(?:st|nd|rd|th)) (?:St|Ave?|Blvd|Rd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Main)\b)"
+    r"(?<=(?:\d{1,5}|on|at|from|to|of|near|and) )(?P<one>[NSEW])\.(?= (?:\p{Lu}\p{Ll}+"
+    r"|\d{1,3}(?:st|nd|rd|th)) (?:St|Ave?|Blvd|Rd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Main)\b)"
 )
 _JUNIOR = regex.compile(r"(?<=\p{Lu}\p{L}{1,30},? )(?P<word>Jr|Sr|Esq)\b\.?")
 _JUNIORS = {"Jr": "Junior", "Sr": "Senior", "Esq": "Esquire"}
 _NUMBERED = regex.compile(rf"{_START}(?:Nos?|nos?|NO|№)\.? ?(?=#?\d)(?<=[.№] ?)")
 _WORDS = {
     "approx": "approximately", "apt": "apartment", "bldg": "building", "etc": "etc",
-    "dept": "department", "est": "established", "max": "maximum", "min": "minimum", "avg": "average",
+    "dept": "department", "est": "established", "max": "maximum", "min": "minimum",
+    "avg": "average",
     "vol": "volume", "vols": "volumes", "fig": "figure", "figs": "figures", "ed": "edition",
     "tel": "telephone", "ext": "extension", "temp": "temperature", "misc": "miscellaneous",
     "govt": "government", "assn": "association", "assoc": "associate", "esp": "especially",
@@ -58,15 +65,19 @@ _WORDS = {
     "attn": "attention", "asst": "assistant", "mgr": "manager", "dir": "director", "ch": "chapter",
     "chap": "chapter", "sec": "section", "para": "paragraph", "p": "page", "pp": "pages",
     "vs": "versus", "viz": "namely", "cf": "compare", "ca": "circa", "c": "circa", "ext.": "",
-    "wt": "weight", "ht": "height", "hrs": "hours", "hr": "hour", "mins": "minutes", "secs": "seconds",
+    "wt": "weight", "ht": "height", "hrs": "hours", "hr": "hour", "mins": "minutes",
+    "secs": "seconds",
     "lbs": "pounds", "yrs": "years", "mos": "months", "tbsp": "tablespoon", "tsp": "teaspoon",
-    "pt": "part", "sq": "square", "ft": "feet", "oz": "ounces", "wk": "week", "yr": "year", "mo": "month",
-    "prev": "previous", "reg": "regular", "orig": "original", "std": "standard", "tech": "technical",
+    "pt": "part", "sq": "square", "ft": "feet", "oz": "ounces", "wk": "week", "yr": "year",
+    "mo": "month",
+    "prev": "previous", "reg": "regular", "orig": "original", "std": "standard",
+    "tech": "technical",
     "dist": "district", "div": "division", "exec": "executive", "adj": "adjective",
 }  # fmt: skip
 _ANYWHERE = {
     "approx", "etc", "dept", "esp", "incl", "misc", "govt", "assn", "vs", "bldg", "blvd", "avg",
-    "appt", "acct", "attn", "asst", "intl", "univ", "qty", "amt", "pkg", "bros", "ltd", "mfg", "hwy",
+    "appt", "acct", "attn", "asst", "intl", "univ", "qty", "amt", "pkg", "bros", "ltd", "mfg",
+    "hwy",
     "viz", "hrs", "lbs", "yrs", "mins", "secs", "vols", "figs", "cf", "assoc", "tbsp", "tsp", "mgr",
     "prev", "orig", "std",
 }  # fmt: skip
@@ -79,10 +90,12 @@ _ABBREVIATION = regex.compile(
     rf"{_START}(?P<word>(?i:{'|'.join(sorted((w for w in _WORDS if '.' not in w), key=len, reverse=True))}))\.(?!\p{{L}}(?!\p{{L}}))"
 )
 _BARE = regex.compile(
-    rf"{_START}(?P<word>etc|approx|vs|Inc|Ltd|Corp|Apt|apt|Ext|ext|dept|Dept|hrs|yrs|mins|secs|lbs)(?![\p{{L}}\p{{N}}'.])"
+    rf"{_START}(?P<word>etc|approx|vs|Inc|Ltd|Corp|Apt|apt|Ext|ext|dept|Dept|hrs|yrs|mins|secs"
+    rf"|lbs)(?![\p{{L}}\p{{N}}'.])"
 )
 _EG = regex.compile(
-    rf"{_START}(?:(?P<eg>[eE]\. ?[gG]\b)|(?P<ie>[iI]\. ?[eE]\b))(?:\.,?|(?=,|\s))|(?<![\p{{L}}\p{{N}}])(?:(?P<eg>eg)|(?P<ie>ie))(?=[.,] )[.]?,?"
+    rf"{_START}(?:(?P<eg>[eE]\. ?[gG]\b)|(?P<ie>[iI]\. ?[eE]\b))(?:\.,?|(?=,|\s))"
+    rf"|(?<![\p{{L}}\p{{N}}])(?:(?P<eg>eg)|(?P<ie>ie))(?=[.,] )[.]?,?"
 )
 _ET_CETERA = regex.compile(r"\bet cetera\b")
 _ET_AL = regex.compile(r"(?<= )et al\.?(?!\p{L})")
@@ -91,10 +104,20 @@ _SLASHED = regex.compile(
     rf"{_START}(?P<word>[wW]/o|[wW]/|[bB]/c|[cC]/o|[nN]/[aA]|(?<=\d ?)p/[mwa])(?![\p{{L}}\p{{N}}/])"
     rf"|{_START}(?P<word>w/)(?=\p{{L}})"
 )
-_SLASHED_WORDS = {"w/o": "without", "w/": "with ", "b/c": "because", "c/o": "care of", "n/a": "N A", "p/m": "per month", "p/w": "per week", "p/a": "per annum"}
+_SLASHED_WORDS = {
+    "w/o": "without",
+    "w/": "with ",
+    "b/c": "because",
+    "c/o": "care of",
+    "n/a": "N A",
+    "p/m": "per month",
+    "p/w": "per week",
+    "p/a": "per annum",
+}
 _DEGREE = regex.compile(rf"{_START}(?:Ph\.? ?D|PhD)(?P<end>\.?)(?P<plural>'?s\b)?")
 _DEGREES = regex.compile(
-    rf"{_START}(?P<word>B\.?Sc|M\.?Sc|Ed\.?D|Psy\.?D|LL\.?[BM]|M\.?Ed|B\.?Ed|M\.?Phil|Pharm\.?D)\b\.?"
+    rf"{_START}(?P<word>B\.?Sc|M\.?Sc|Ed\.?D|Psy\.?D|LL\.?[BM]|M\.?Ed|B\.?Ed|M\.?Phil"
+    rf"|Pharm\.?D)\b\.?"
 )
 _CIRCA = regex.compile(rf"{_START}(?:c\.|ca\.?)(?= ?\d)")
 _ESTIMATED = regex.compile(r"(?<=[(, ])[eE]st\.(?= ?(?:1[0-9]|20)\d\d)")
@@ -115,12 +138,16 @@ _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000
 _ROMAN = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
 _SMALL_ROMAN = r"(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{0,3}|I{1,3}|XL(?:IX|IV|V?I{0,3}))"
 _CUED_ROMAN = regex.compile(
-    rf"\b(?:War|Act|Scene|Chapter|Part|Book|Volume|Vol\.|Phase|Type|Class|Level|Section|Article|Title|Appendix|"
-    rf"Grade|Stage|Tier|Bowl|Olympiad|Canto|Division|Group|Figure|Table|Question|Mark|Episode|Season|Round|"
-    rf"Unit|Module|Lesson|Step|Generation|Schedule|Annex|Exhibit|Rocky|Rambo|Fantasy|Diablo|Quest|Symphony No\.|Civilization|Apollo|"
+    rf"\b(?:War|Act|Scene|Chapter|Part|Book|Volume|Vol\.|Phase|Type|Class|Level|Section|Article"
+    rf"|Title|Appendix|"
+    rf"Grade|Stage|Tier|Bowl|Olympiad|Canto|Division|Group|Figure|Table|Question|Mark|Episode"
+    rf"|Season|Round|"
+    rf"Unit|Module|Lesson|Step|Generation|Schedule|Annex|Exhibit|Rocky|Rambo|Fantasy|Diablo"
+    rf"|Quest|Symphony No\.|Civilization|Apollo|"
     rf"chapter|part|act|scene|section|volume|phase|type|stage|book|article|grade|class) "
     rf"(?P<said>{_ROMAN})(?![\p{{L}}\p{{N}}'-]|\.\p{{L}})(?<!C|D|M|L)"
-    rf"|\b(?:Chapter|Bowl|Part|Section|Volume|Appendix) (?P<said>(?:XC|XL|LX{{0,3}}|C{{1,3}}X|X{{1,3}}|L)[IVXL]{{0,5}})(?<=[IVXLC]{{2}})(?![\p{{L}}\p{{N}}'])"
+    rf"|\b(?:Chapter|Bowl|Part|Section|Volume|Appendix) (?P<said>(?:XC|XL|LX{{0,3}}|C{{1,3}}X"
+    rf"|X{{1,3}}|L)[IVXL]{{0,5}})(?<=[IVXLC]{{2}})(?![\p{{L}}\p{{N}}'])"
 )
 _ROYAL = (
     "George|Elizabeth|Charles|Henry|Edward|William|James|Richard|Louis|John|Paul|Benedict|Francis|"
@@ -134,21 +161,26 @@ _ROYAL = (
     "Kamehameha|Hassan|Hussein|Faisal|Mindaugas|Naresuan|Bonaparte"
 )
 _REGNAL = regex.compile(
-    rf"\b(?:(?:King|Queen|Pope|Emperor|Empress|Tsar|Czar|Kaiser|Sultan|Prince|Pharaoh|Shah) (?:\p{{Lu}}\p{{Ll}}+ ){{1,2}}|(?:{_ROYAL}) )"
+    rf"\b(?:(?:King|Queen|Pope|Emperor|Empress|Tsar|Czar|Kaiser|Sultan|Prince|Pharaoh"
+    rf"|Shah) (?:\p{{Lu}}\p{{Ll}}+ ){{1,2}}|(?:{_ROYAL}) )"
     rf"(?P<said>{_SMALL_ROMAN})(?P<own>'s)?(?![\p{{L}}\p{{N}}'-]|\.\p{{L}})"
 )
 _NAME_ROMAN = regex.compile(
-    r"(?<=\b\p{Lu}\p{Ll}{1,20} )(?P<said>II|III|IV|VI{1,3}|IX|XI{1,3}|XIV|XV(?:I{0,3})|XIX|XX(?:I{0,3}))(?![\p{L}\p{N}'-]|\.\p{L}| (?:drip|bag|line|fluid|fluids))"
+    r"(?<=\b\p{Lu}\p{Ll}{1,20} )(?P<said>II|III|IV|VI{1,3}|IX|XI{1,3}|XIV|XV(?:I{0,3})|XIX"
+    r"|XX(?:I{0,3}))(?![\p{L}\p{N}'-]|\.\p{L}| (?:drip|bag|line|fluid|fluids))"
 )
 _PERSON = regex.compile(r"(?:^|[\s(“\"])(?:\p{Lu}\p{Ll}+|\p{Lu}\.) (?:\p{Lu}\. )?\p{Lu}\p{Ll}+,? $")
 _GIVEN = regex.compile(
-    r"\b(?:John|William|James|Robert|Thomas|Charles|George|Henry|Edward|Richard|Joseph|David|Michael|Walter|"
-    r"Frank|Samuel|Sammy|Cornelius|Harry|Ted|Arthur|Albert|Paul|Peter|Daniel|Mark|Steven|Loudon|Jack)\b"
+    r"\b(?:John|William|James|Robert|Thomas|Charles|George|Henry|Edward|Richard|Joseph|David"
+    r"|Michael|Walter|"
+    r"Frank|Samuel|Sammy|Cornelius|Harry|Ted|Arthur|Albert|Paul|Peter|Daniel|Mark|Steven|Loudon"
+    r"|Jack)\b"
 )
 _ITEM_ROMAN = regex.compile(r"\((?P<said>i{1,3}|iv|vi{0,3}|ix|x)\)")
 
 _INITIALS = regex.compile(
-    r"(?<![\p{L}\p{N}.'])(?P<letters>\p{Lu}(?:\. ?\p{Lu}(?!\p{L}))+)(?P<stop>\.?)(?P<own>'s\b|s\b)?(?!\p{L}|\.\p{L})"
+    r"(?<![\p{L}\p{N}.'])(?P<letters>\p{Lu}(?:\. ?\p{Lu}(?!\p{L}))+)(?P<stop>\.?)(?P<own>'s\b"
+    r"|s\b)?(?!\p{L}|\.\p{L})"
 )
 _GLUED_INITIALS = regex.compile(
     r"(?<![\p{L}\p{N}.'])(?P<letters>(?:\p{Lu}\. ?){1,4})(?=\p{Lu}\p{Ll})"
@@ -174,7 +206,8 @@ def _doctor(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     title, street = {"Dr": ("Doctor", "Drive"), "St": ("Saint", "Street")}[match["word"]]
     previous, following = before(match), after(match)
     named = regex.search(
-        r"(?:(?P<start>^|[.!?:;,“\"(] ?)(?P<number>\d+\w? )?)?(?P<word>\p{Lu}[\p{L}'.-]*|\d+(?:st|nd|rd|th)) $",
+        r"(?:(?P<start>^|[.!?:;,“\"(] ?)(?P<number>\d+\w? )?)?(?P<word>\p{Lu}[\p{L}'.-]*"
+        r"|\d+(?:st|nd|rd|th)) $",
         previous,
     )
     before_name = bool(regex.match(r"\p{Lu}", following))
@@ -284,7 +317,8 @@ def _cued_roman(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         return None
     following = match.string[match.end("said") : match.end("said") + 20]
     if roman == "I" and regex.match(
-        r" (?!and\b|or\b|is\b|was\b|of\b|on\b|in\b|to\b|for\b|ended\b|began\b|starts\b|by\b|at\b|diabetes\b)\p{Ll}",
+        r" (?!and\b|or\b|is\b|was\b|of\b|on\b|in\b|to\b|for\b|ended\b|began\b|starts\b|by\b|at\b"
+        r"|diabetes\b)\p{Ll}",
         following,
     ):
         return None
@@ -307,7 +341,8 @@ def _regnal(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         match["said"] == "I"
         and not royal
         and regex.match(
-            r" (?:am|have|will|would|think|thought|know|knew|saw|said|told|met|can|could|do|did|love|"
+            r" (?:am|have|will|would|think|thought|know|knew|saw|said|told|met|can|could|do|did"
+            r"|love|"
             r"like|want|need|hope|believe|guess|mean|should|just|really|never|always|also)\b",
             following,
         )
@@ -347,8 +382,10 @@ def _initials(match: "regex.Match[str]", numerals: Numerals) -> str:
 
 def _glued_initials(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     if len(match["letters"].strip()) == 2 and regex.search(
-        r"(?i)\b(?:vitamin|grade|plan|type|class|section|appendix|option|part|hepatitis|group|letter|an?|"
-        r"row|gate|terminal|to|and|or|than|is|was|size|box|exhibit|platform|zone|model|generation|gen) $",
+        r"(?i)\b(?:vitamin|grade|plan|type|class|section|appendix|option|part|hepatitis|group"
+        r"|letter|an?|"
+        r"row|gate|terminal|to|and|or|than|is|was|size|box|exhibit|platform|zone|model"
+        r"|generation|gen) $",
         before(match),
     ):
         return None

@@ -9,14 +9,18 @@ from num2words import num2words
 _LONGEST = 15
 """Whole numbers with more digits are said digit by digit."""
 
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a string, as a set."""
+    return frozenset(words.split())
+
+
 _DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _RUN = regex.compile(r"\d+|\p{L}+")
 _UNSAYABLE = regex.compile(r"(?i)[^aeiouy]*|.{0,2}|.*[^aeiouy]{5,}.*|[^aeiouy]{3}.{0,2}")
-_SHORT_WORDS = frozenset(
-    "my to of in on at by go is it we me no up do or so an as be he if am ok".split()
-)
-_NAMES_OF_LETTERS = frozenset(
-    "abc xyz utf sha usb api url faq ide aws ssl ios cpu gpu iso isbn img ide otp uid usr etl gui".split()
+_SHORT_WORDS = word_set("my to of in on at by go is it we me no up do or so an as be he if am ok")
+_NAMES_OF_LETTERS = word_set(
+    "abc xyz utf sha usb api url faq ide aws ssl ios cpu gpu iso isbn img ide otp uid usr etl gui"
 )
 
 
@@ -60,7 +64,7 @@ class Numerals:
         said = ""
         if whole:
             plain = len(whole) <= _LONGEST and (whole == "0" or whole[0] != "0")
-            plain = plain or whole.strip("0") == "" and len(whole) == 1
+            plain = plain or (whole.strip("0") == "" and len(whole) == 1)
             said = self.cardinal(int(whole)) if plain else digits(whole)
         return f"{said} point {digits(decimals)}".strip() if point and decimals else said
 

@@ -2,7 +2,7 @@
 
 import regex
 
-from kokoro_text.english.frame import AFTER, BEFORE, DASH, NUMBER, Rule, after, before, minus
+from kokoro_text.english.frame import AFTER, BEFORE, DASH, NUMBER, Rule, after, minus
 from kokoro_text.english.numerals import Numerals, digits, letters, plural
 
 _SIGN = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.]|[\p{L}\p{N}\)] )[-–+](?=[\d.]))?"
@@ -11,14 +11,18 @@ _ORDINAL = regex.compile(
     rf"{BEFORE}(?P<number>\d{{1,3}}(?:,\d{{3}}){{1,5}}|\d{{1,15}})(?:st|nd|rd|th)(?!\p{{L}})"
 )
 _SPACED = regex.compile(
-    rf"(?<![\p{{L}}\p{{N}}_.,-]|\d )(?P<said>\d{{1,3}}(?: \d{{3}}){{1,5}})(?= ?(?:{NUMBER[:0]}m|km|kg|g|people|euros|dollars|pounds|\p{{Ll}}{{2,}}s)\b)"
+    r"(?<![\p{L}\p{N}_.,-]|\d )(?P<said>\d{1,3}(?: \d{3}){2,5}(?! ?\d)|\d{1,3}(?: \d{3})"
+    r"(?= (?:people|euros|dollars|pounds|\p{Ll}{2,}s)\b))"
 )
 _FRIENDS = regex.compile(r"(?<![\p{L}\p{N}])\p{L}{2,30}\((?:s|es)\)(?!\p{L})")
 _RANGE = regex.compile(
-    rf"{_SIGN}{BEFORE}(?<!/)(?P<low>{NUMBER})(?P<scale>[kKmM](?=[-–]))?(?:[–-]| – )(?P<high>{NUMBER})(?![-–/]\d|[\p{{N}}_])"
+    rf"{_SIGN}{BEFORE}(?<!/)(?P<low>{NUMBER})(?P<scale>[kKmM](?=[-–]))?(?:[–-]"
+    rf"| – )(?P<high>{NUMBER})(?![-–/]\d|[\p{{N}}_])"
 )
 _THOUSANDS = regex.compile(
-    rf"{_SIGN_AFTER_WORD}{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<number>{NUMBER})(?P<scale>k|K(?= (?:\p{{Ll}}{{2,}}s|people|of)\b)|M(?= (?:\p{{Ll}}{{2,}}s|people|of)\b)|bn|mn|B(?= (?:people|\p{{Ll}}{{2,}}s)))(?![\p{{L}}\p{{N}}_])(?P<plus>\+)?"
+    rf"{_SIGN_AFTER_WORD}{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<number>{NUMBER})(?P<scale>k"
+    rf"|K(?= (?:\p{{Ll}}{{2,}}s|people|of)\b)|M(?= (?:\p{{Ll}}{{2,}}s|people|of)\b)|bn|mn"
+    rf"|B(?= (?:people|\p{{Ll}}{{2,}}s)))(?![\p{{L}}\p{{N}}_])(?P<plus>\+)?"
 )
 _SCALES = {
     "k": "thousand",
@@ -31,7 +35,8 @@ _SCALES = {
 }
 _HYPHENED = regex.compile(rf"{BEFORE}(?P<number>{NUMBER})-(?=\p{{L}})")
 _SIGNED = regex.compile(
-    rf"(?<![\p{{L}}\p{{N}}_)\]%°.+-])(?P<sign>[-–+])(?P<number>{NUMBER})(?![\p{{L}}\p{{N}}_]|[.,]\d|-\p{{L}})"
+    rf"(?<![\p{{L}}\p{{N}}_)\]%°.+-])(?P<sign>[-–+])(?P<number>{NUMBER})(?![\p{{L}}\p{{N}}_]"
+    rf"|[.,]\d|-\p{{L}})"
 )
 _PLURAL = regex.compile(
     rf"{BEFORE}(?P<number>\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,6}})'?s(?![\p{{L}}\p{{N}}_])"
@@ -40,10 +45,13 @@ _NUMBER = regex.compile(rf"(?<![\p{{N}}])(?P<number>{NUMBER})")
 _DIGITS = regex.compile(r"\p{Nd}+")
 _NUMERIC = regex.compile(r"[\p{No}\p{Nl}]")
 _LETTER_SIGNS = {
-    "§": "section ", "§§": "sections ", "¶": "paragraph ", "©": " copyright ", "℗": " copyright ", "№": "number ",
-    "®": " ", "™": " ", "℠": " ", "°": " degrees ", "@": " at ", "&": " and ", "%": " percent ", "‰": " per mille ",
+    "§": "section ", "§§": "sections ", "¶": "paragraph ", "©": " copyright ",
+    "℗": " copyright ", "№": "number ",
+    "®": " ", "™": " ", "℠": " ", "°": " degrees ", "@": " at ", "&": " and ",
+    "%": " percent ", "‰": " per mille ",
     "$": " dollar ", "£": " pound ", "€": " euro ", "¥": " yen ", "₹": " rupee ", "¢": " cent ",
-    "♯": " sharp ", "♭": " flat ", "℃": " degrees Celsius ", "℉": " degrees Fahrenheit ", "ª": "", "º": "",
+    "♯": " sharp ", "♭": " flat ", "℃": " degrees Celsius ", "℉": " degrees Fahrenheit ",
+    "ª": "", "º": "",
 }  # fmt: skip
 _SIGNS = regex.compile("§§ ?|[" + "".join(sign for sign in _LETTER_SIGNS if len(sign) == 1) + "] ?")
 _HASHTAG = regex.compile(r"(?<![\p{L}\p{N}&])#(?P<tag>(?=[\p{L}])[\p{L}\p{N}_]{1,80})")
@@ -54,7 +62,9 @@ _MENTION = regex.compile(r"(?<![\p{L}\p{N}._])@(?=[\p{L}_])")
 _AND_OR = regex.compile(r"(?<=\p{L})/(?=or\b)")
 _SLASH = regex.compile(r"(?<=[\p{L}\p{N}.)])(?P<said> ?/ ?)(?=[\p{L}\p{N}(])|(?<!\S)/(?!\S)")
 _PER = regex.compile(
-    r"(?<=\d\p{L}{0,20} ?|\bper \p{L}{1,20}|\b(?:dollars|pounds|euros|cents|miles|percent) ?)/(?=(?:hour|hr|day|week|month|year|yr|person|user|night|minute|second|unit|seat|item|each)\b)"
+    r"(?<=\d\p{L}{0,20} ?|\bper \p{L}{1,20}|\b(?:dollars|pounds|euros|cents|miles"
+    r"|percent) ?)/(?=(?:hour|hr|day|week|month|year|yr|person|user|night|minute|second|unit"
+    r"|seat|item|each)\b)"
 )
 _HE_SHE = regex.compile(
     r"\b(?i:(?:s?he|him|her|his|yes|he|she))(?P<said>/)(?=(?i:she|he|her|him|hers|no)\b)"
@@ -62,9 +72,12 @@ _HE_SHE = regex.compile(
 _BACKSLASH = regex.compile(r"(?<=\p{L})\\(?=\p{L})|(?<!\S)\\(?!\S)")
 _CARET = regex.compile(r"[\^~|<>\\]+")
 _GLUED = regex.compile(
-    r"(?<=\p{Ll}{2}[)\"”']?|\d)(?P<said>[.!?…]{1,3})(?=[\"“]?\p{Lu}\p{Ll})|(?<=\p{L}{2}|\d)(?P<said>[,;])(?=\p{L})"
+    r"(?<=\p{Ll}{2}[)\"”']?|\d)(?P<said>[.!?…]{1,3})(?=[\"“]?\p{Lu}\p{Ll})|(?<=\p{L}{2}"
+    r"|\d)(?P<said>[,;])(?=\p{L})"
     r"|(?<=\p{L}{2})(?P<said>[!?]{1,3})(?=\p{L})"
 )
+_GLUED_QUOTE = regex.compile(r"(?<=\p{Ll}[.!?])[\"”](?=\p{Lu}\p{Ll})")
+_LETTERS_RANGE = regex.compile(r"(?<=(?<![\p{L}\p{N}'])[Aa])(?P<said>[-–])(?=[Zz](?![\p{L}\p{N}]))")
 _TWO_DASHES = regex.compile(r"(?<=\S)(?P<said> ?[-–—]{2,3} ?)(?=\S)| [-–—]{2,3} ?")
 _LONG_DASH = regex.compile(r"(?<=\p{L})(?P<said>—)(?=\p{L})")
 _PLACES = regex.compile(r"(?<=\p{Lu}\p{Ll}{2,20})(?P<said>–)(?=\p{Lu}\p{Ll})")
@@ -81,7 +94,9 @@ def _spaced(match: "regex.Match[str]", numerals: Numerals) -> str:
     return numerals.number(match["said"].replace(" ", ""))
 
 
-def _range(match: "regex.Match[str]", numerals: Numerals) -> str:
+def _range(match: "regex.Match[str]", numerals: Numerals) -> str | None:
+    if regex.match(r" ?=", after(match)):
+        return None
     low = f"{numerals.number(match['low'])} {_SCALES.get(match['scale'] or '', '')}"
     return f"{minus(match['sign'])}{low} to {numerals.number(match['high'])} "
 
@@ -175,7 +190,9 @@ SIGNS: tuple[Rule, ...] = (
     (_LONG_DASH, lambda match, numerals: "—"),
     (_PLACES, lambda match, numerals: " to "),
     (_SPACED_DASH, lambda match, numerals: "—"),
+    (_GLUED_QUOTE, lambda match, numerals: f"{match[0]} "),
+    (_LETTERS_RANGE, lambda match, numerals: " to "),
     (_GLUED, lambda match, numerals: match["said"] + " "),
 )
 
-__all__ = ["NUMBERS", "RULES", "SIGNS", "AFTER", "after"]
+__all__ = ["AFTER", "NUMBERS", "RULES", "SIGNS", "after"]

@@ -13,7 +13,8 @@ _HALVED = regex.compile(
     r"(?!\p{L})"
 )
 _DURATION = regex.compile(
-    rf"{BEFORE}(?P<hour>\d{{1,3}}):(?P<minute>[0-5]\d):(?P<second>[0-5]\d)(?P<part>\.\d{{1,3}})?{AFTER}(?!:)"
+    rf"{BEFORE}(?P<hour>\d{{1,3}}):(?P<minute>[0-5]\d):"
+    rf"(?P<second>[0-5]\d)(?P<part>\.\d{{1,3}})?{AFTER}(?!:)"
 )
 _CLOCK = regex.compile(
     rf"{BEFORE}(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?P<h>h)?(?![\p{{L}}\p{{N}}_:]|[.,]\d)"
@@ -26,18 +27,22 @@ _TIMESTAMP = regex.compile(
     r"(?P<zone>Z|[+-]\d\d:?\d\d)?(?![\p{L}\p{N}])"
 )
 _DOTTED = regex.compile(
-    r"(?i:\b(?:at|by|until|till|before|after) )(?P<said>(?P<hour>[01]?\d|2[0-3])\.(?P<minute>[0-5]\d))"
+    r"(?i:\b(?:at|by|until|till|before|after) )(?P<said>(?P<hour>[01]?\d"
+    r"|2[0-3])\.(?P<minute>[0-5]\d))"
     r"(?![\p{L}\p{N}_]|[.,]\d| ?[ap]\.?m)"
 )
 _BOOK = regex.compile(
-    r"(?<![\p{L}\p{N}.,])[123](?= (?:Corinthians|Samuel|Kings|Chronicles|Thessalonians|Timothy|Peter|"
+    r"(?<![\p{L}\p{N}.,])[123](?= (?:Corinthians|Samuel|Kings|Chronicles|Thessalonians|Timothy"
+    r"|Peter|"
     r"John|Maccabees)\b)"
 )
 _VERSE = regex.compile(
-    r"(?<=(?:Genesis|Exodus|Leviticus|Numbers|Deuteronomy|Joshua|Psalms?|Proverbs|Ecclesiastes|Isaiah|"
+    r"(?<=(?:Genesis|Exodus|Leviticus|Numbers|Deuteronomy|Joshua|Psalms?|Proverbs|Ecclesiastes"
+    r"|Isaiah|"
     r"Jeremiah|Ezekiel|Daniel|Matthew|Mark|Luke|John|Acts|Romans|Corinthians|Galatians|Ephesians|"
     r"Philippians|Colossians|Timothy|Hebrews|James|Peter|Jude|Revelation|Samuel|Kings|Chronicles|"
-    r"Surah?|Quran|Qur'an) )(?P<chapter>\d{1,3}):(?P<verse>\d{1,3})(?:[-–](?P<last>\d{1,3}))?(?![\p{L}\p{N}:])"
+    r"Surah?|Quran|Qur'an) )(?P<chapter>\d{1,3}):(?P<verse>\d{1,3})(?:[-–](?P<last>\d{1,3}))?"
+    r"(?![\p{L}\p{N}:])"
 )
 _HOURS_MINUTES = regex.compile(
     rf"{BEFORE}(?P<hour>\d{{1,3}}) ?h(?:rs?|ours?)? ?(?P<minute>[0-5]?\d) ?m(?:ins?)?{AFTER}"
@@ -65,7 +70,8 @@ def _halved(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         said += f" and {numerals.cardinal(int(match['second2']))} seconds"
     said += f" {letters(match['half2'] + 'm')}"
     ends = regex.match(
-        r"$|[\"”')]{0,2} [\"“']?(?!(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|"
+        r"$|[\"”')]{0,2} [\"“']?(?!(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul"
+        r"|Aug|Sep|"
         r"Oct|Nov|Dec|[ECMP][SD]?T\b|GMT|UTC|Eastern|Pacific|Central))\p{Lu}",
         after(match),
     )

@@ -52,22 +52,35 @@ _CLDR = {
     "graphics-megapixel": "MP", "concentr-karat": "kt.", "light-lumen": "lm", "light-lux": "lx",
 }  # fmt: skip
 _OWN = {
-    "dB": ("decibel", "decibels"), "mV": ("millivolt", "millivolts"), "Wh": ("watt hour", "watt hours"),
-    "kV": ("kilovolt", "kilovolts"), "kΩ": ("kiloohm", "kiloohms"), "MWh": ("megawatt hour", "megawatt hours"),
-    "Kbps": ("kilobit per second", "kilobits per second"), "kbps": ("kilobit per second", "kilobits per second"),
-    "Mbps": ("megabit per second", "megabits per second"), "Mb/s": ("megabit per second", "megabits per second"),
-    "Gbps": ("gigabit per second", "gigabits per second"), "mAh": ("milliamp hour", "milliamp hours"),
-    "MB/s": ("megabyte per second", "megabytes per second"), "GB/s": ("gigabyte per second", "gigabytes per second"),
+    "dB": ("decibel", "decibels"), "mV": ("millivolt", "millivolts"),
+    "Wh": ("watt hour", "watt hours"),
+    "kV": ("kilovolt", "kilovolts"), "kΩ": ("kiloohm", "kiloohms"),
+    "MWh": ("megawatt hour", "megawatt hours"),
+    "Kbps": ("kilobit per second", "kilobits per second"),
+    "kbps": ("kilobit per second", "kilobits per second"),
+    "Mbps": ("megabit per second", "megabits per second"),
+    "Mb/s": ("megabit per second", "megabits per second"),
+    "Gbps": ("gigabit per second", "gigabits per second"),
+    "mAh": ("milliamp hour", "milliamp hours"),
+    "MB/s": ("megabyte per second", "megabytes per second"),
+    "GB/s": ("gigabyte per second", "gigabytes per second"),
     "mbps": ("megabit per second", "megabits per second"), "kPa": ("kilopascal", "kilopascals"),
     "MPa": ("megapascal", "megapascals"), "Pa": ("pascal", "pascals"), "N": ("newton", "newtons"),
-    "mol": ("mole", "moles"), "Nm": ("newton meter", "newton meters"), "nmi": ("nautical mile", "nautical miles"),
-    "sq ft": ("square foot", "square feet"), "sq. ft": ("square foot", "square feet"), "sq m": ("square meter", "square meters"),
-    "sq km": ("square kilometer", "square kilometers"), "sq mi": ("square mile", "square miles"), "sq in": ("square inch", "square inches"),
-    "cu ft": ("cubic foot", "cubic feet"), "fl oz": ("fluid ounce", "fluid ounces"), "fl. oz": ("fluid ounce", "fluid ounces"),
+    "mol": ("mole", "moles"), "Nm": ("newton meter", "newton meters"),
+    "nmi": ("nautical mile", "nautical miles"),
+    "sq ft": ("square foot", "square feet"), "sq. ft": ("square foot", "square feet"),
+    "sq m": ("square meter", "square meters"),
+    "sq km": ("square kilometer", "square kilometers"),
+    "sq mi": ("square mile", "square miles"), "sq in": ("square inch", "square inches"),
+    "cu ft": ("cubic foot", "cubic feet"), "fl oz": ("fluid ounce", "fluid ounces"),
+    "fl. oz": ("fluid ounce", "fluid ounces"),
     "ft/s": ("foot per second", "feet per second"), "mi/h": ("mile per hour", "miles per hour"),
-    "mg/dL": ("milligram per deciliter", "milligrams per deciliter"), "mmHg": ("millimeter of mercury", "millimeters of mercury"),
-    "g/L": ("gram per liter", "grams per liter"), "mg/kg": ("milligram per kilogram", "milligrams per kilogram"),
-    "g/kg": ("gram per kilogram", "grams per kilogram"), "doz": ("dozen", "dozen"), "kHz.": ("", ""),
+    "mg/dL": ("milligram per deciliter", "milligrams per deciliter"),
+    "mmHg": ("millimeter of mercury", "millimeters of mercury"),
+    "g/L": ("gram per liter", "grams per liter"),
+    "mg/kg": ("milligram per kilogram", "milligrams per kilogram"),
+    "g/kg": ("gram per kilogram", "grams per kilogram"), "doz": ("dozen", "dozen"),
+    "kHz.": ("", ""),
     "IU": ("I U", "I Us"), "ct": ("carat", "carats"),
 }  # fmt: skip
 _UNITS = {symbol: name for name, symbols in _CLDR.items() for symbol in symbols.split()}
@@ -92,7 +105,8 @@ _QUANTITY = regex.compile(
 )
 _DEGREES = regex.compile(rf"{_RANGE} ?(?:°|º|˚|℃|℉) ?(?P<scale>[CFK](?!\p{{L}}))?")
 _BARE_DEGREES = regex.compile(
-    rf"{_SIGN}{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<high>\d{{1,4}}(?:\.\d{{1,2}})?) ?(?P<scale>[CF])"
+    rf"{_SIGN}{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<high>\d{{1,4}}(?:\.\d{{1,2}})?) ?"
+    rf"(?P<scale>[CF])"
     r"(?![\p{L}\p{N}_#+'-]|\.\p{L})"
 )
 _WARMTH = regex.compile(
@@ -103,10 +117,12 @@ _PERCENT = regex.compile(rf"{_RANGE} ?(?:%|٪)(?![\p{{L}}])(?P<points> ?pts?\b)?
 _PER_MILLE = regex.compile(rf"{_RANGE} ?‰")
 _FORMAT = regex.compile(r"%(?=\p{L}\b)")
 _FOOT_INCH = regex.compile(
-    rf"{BEFORE}(?P<feet>\d{{1,3}})(?:'|’) ?(?P<inches>\d{{1,2}}(?:\.\d)?)(?:\"|”|'')?(?![\p{{L}}\p{{N}}])"
+    rf"{BEFORE}(?P<feet>\d{{1,3}})(?:'|’) ?(?P<inches>\d{{1,2}}(?:\.\d)?)(?:\"|”"
+    rf"|'')?(?![\p{{L}}\p{{N}}])"
 )
 _FEET = regex.compile(
-    rf"{BEFORE}(?P<feet>{NUMBER})'(?=(?: ?[x×]| (?:tall|long|wide|high|deep|of|by|ladder|ceiling|board|"
+    rf"{BEFORE}(?P<feet>{NUMBER})'(?=(?: ?[x×]| (?:tall|long|wide|high|deep|of|by|ladder|ceiling"
+    rf"|board|"
     rf"fence)|-)\b)|(?<=[x×] ?)(?P<feet>{NUMBER})'(?![\p{{L}}\p{{N}}])"
 )
 _INCHES = regex.compile(rf"{BEFORE}(?P<inches>{_FRACTION}|{NUMBER})(?P<mark>\"|”)")
@@ -114,14 +130,17 @@ _BY = regex.compile(
     r"(?<=\d['\"”]?(?: ?(?:cm|mm|m|in|ft|km)\.?)?)(?P<said> ?(?:[x×✕*]) ?)(?=[\d.])"
 )
 _MULTIPLE = regex.compile(
-    rf"{BEFORE}(?P<number>{NUMBER})(?:[x×])(?= (?:faster|slower|more|less|fewer|better|bigger|larger|"
-    r"smaller|cheaper|higher|lower|longer|shorter|quicker|stronger|heavier|lighter|as|the|speed|zoom|"
+    rf"{BEFORE}(?P<number>{NUMBER})(?:[x×])(?= (?:faster|slower|more|less|fewer|better|bigger"
+    rf"|larger|"
+    r"smaller|cheaper|higher|lower|longer|shorter|quicker|stronger|heavier|lighter|as|the|speed"
+    r"|zoom|"
     r"growth|returns?|improvement|increase|optical|daily|weekly|a\b|per\b|magnification|revenue|"
     r"leverage|that|your|our|this)|[.,;!?)]|$)"
 )
 _PER_UNIT = regex.compile(
     r"(?<=\d[\p{L}$€£°]{0,3}(?: \p{L}{1,10})? ?/ ?|\d (?:dollars|euros|pounds|cents|miles) per )"
-    r"(?P<said>gal|hr|hrs|h|mo|yr|lb|lbs|kg|oz|sq ft|sqft|wk|min|sec|s|mi|km|GB|MB|g|L|l|m²|m|mL|ml|kWh)"
+    r"(?P<said>gal|hr|hrs|h|mo|yr|lb|lbs|kg|oz|sq ft|sqft|wk|min|sec|s|mi|km|GB|MB|g|L|l|m²|m|mL"
+    r"|ml|kWh)"
     r"(?![\p{L}\p{N}])"
 )
 
@@ -202,7 +221,9 @@ def _with_unit(match: "regex.Match[str]", symbol: str, numerals: Numerals) -> st
     if below_one:
         article = "an" if unit[0] in "aeio" or unit.startswith("hour") else "a"
         unit = _unit(symbol, False, numerals.locale)
-        before_noun = regex.match(r" (?!of|from|to|in|on|at|and|or|is|was|away|per|a|the)\p{Ll}", after(match))
+        before_noun = regex.match(
+            r" (?!of|from|to|in|on|at|and|or|is|was|away|per|a|the)\p{Ll}", after(match)
+        )
         if said == "one half":
             said = said.removeprefix("one ") if attributive else f"half {article}"
         elif attributive or before_noun or said.startswith("one "):

@@ -2,7 +2,7 @@
 
 import regex
 
-from kokoro_text.english.frame import AFTER, Rule, before
+from kokoro_text.english.frame import Rule, before
 from kokoro_text.english.numerals import Numerals, digits, letters, letters_or_word
 
 _DOMAINS = (
@@ -11,10 +11,13 @@ _DOMAINS = (
     "tech|site|blog|news|museum|example|test|local"
 )
 _EXTENSIONS = (
-    "pdf|docx?|xlsx?|pptx?|odt|txt|rtf|csv|tsv|json|jsonl|xml|yaml|yml|toml|ini|cfg|conf|log|md|rst|"
+    "pdf|docx?|xlsx?|pptx?|odt|txt|rtf|csv|tsv|json|jsonl|xml|yaml|yml|toml|ini|cfg|conf|log|md"
+    "|rst|"
     "html?|css|scss|js|mjs|jsx|ts|tsx|vue|py|ipynb|rb|go|rs|java|kt|swift|cpp|hpp|cs|php|pl|lua|sh|"
-    "bash|bat|ps1|sql|db|sqlite|exe|dll|msi|dmg|iso|bin|zip|tar|gz|tgz|bz2|rar|7z|jpe?g|png|gif|svg|"
-    "webp|bmp|tiff?|ico|psd|mp3|mp4|wav|ogg|flac|mov|avi|mkv|webm|eps|key|pem|env|lock|bak|tmp|onnx|"
+    "bash|bat|ps1|sql|db|sqlite|exe|dll|msi|dmg|iso|bin|zip|tar|gz|tgz|bz2|rar|7z|jpe?g|png|gif"
+    "|svg|"
+    "webp|bmp|tiff?|ico|psd|mp3|mp4|wav|ogg|flac|mov|avi|mkv|webm|eps|key|pem|env|lock|bak|tmp"
+    "|onnx|"
     "net|dat|apk|ics|vcf|eml|epub|ttf|woff2?"
 )
 _SAID = {
@@ -24,7 +27,8 @@ _SAID = {
     "7z": "seven Z", "bz2": "B Z two", "ps1": "P S one", "www": "W W W", "ini": "I N I",
     "rtf": "R T F", "csv": "C S V", "tiff": "tiff", "npm": "N P M", "etc": "etc", "dev": "dev",
     "api": "A P I", "faq": "F A Q", "url": "U R L", "usr": "U S R", "src": "source", "nasa": "nasa",
-    "dat": "dat", "pem": "pem", "bat": "bat", "gif": "gif", "tar": "tar", "gov": "gov", "log": "log",
+    "dat": "dat", "pem": "pem", "bat": "bat", "gif": "gif", "tar": "tar", "gov": "gov",
+    "log": "log",
     "bak": "back", "sql": "S Q L", "ios": "I O S", "id": "I D", "utf": "U T F", "php": "P H P",
     "cgi": "C G I", "aws": "A W S", "gpt": "G P T", "max": "max", "min": "min", "img": "I M G",
 }  # fmt: skip
@@ -37,14 +41,16 @@ _SIGNS = {
 _PART = regex.compile(r"\d+|\p{Lu}?\p{Ll}+|\p{Lu}+(?!\p{Ll})|\p{L}|[^\p{L}\d]")
 
 _EMAIL = regex.compile(
-    r"(?<![\w.+%-])(?:mailto:)?(?P<said>[\w.+%-]{1,64}+@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,6})"
+    r"(?<![\w.+%-])(?:mailto:)?(?P<said>[\w.+%-]{1,64}+@[\p{L}\d-]{1,63}"
+    r"(?:\.[\p{L}\d-]{1,63}){1,6})"
 )
 _URL = regex.compile(
     r"(?<![\p{L}\p{N}_.@-])(?P<said>"
     r"(?:(?i:https?|ftp|wss?)://|(?i:www)\.(?=\w))[^\s<>\"“”]{0,2000}[^\s<>\"“”.,;:!?')\]…]"
     rf"|(?:[\p{{L}}\d-]{{1,63}}\.){{1,5}}(?i:{_DOMAINS})(?![\p{{L}}\p{{N}}_-]|\.\w)"
     r"(?::\d{1,5})?(?:[/?#](?:[^\s<>\"“”]{0,2000}[^\s<>\"“”.,;:!?')\]…])?)?"
-    r"|(?:localhost|[\p{L}-]{2,30}(?=:\d{4,5}(?!\d)))(?::\d{2,5})(?:/[^\s<>\"“”.,;:!?')\]]{0,200})?)"
+    r"|(?:localhost|[\p{L}-]{2,30}(?=:\d{4,5}"
+    r"(?!\d)))(?::\d{2,5})(?:/[^\s<>\"“”.,;:!?')\]]{0,200})?)"
 )
 _IP = regex.compile(
     r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?P<port>:\d{1,5})?(?:/\d{1,2})?(?![\d]|\.\d)"
@@ -66,8 +72,10 @@ _V_NUMBER = regex.compile(
     r"(?<![\p{L}\p{N}_.])(?P<v>v\.? ?)(?P<number>\d{1,4}(?:\.\d{1,4})?)(?![\p{L}\p{N}_]|\.\d)"
 )
 _NAMED_VERSION = regex.compile(
-    r"\b(?i:python|version|release|build|ios|ipados|macos|android|windows|ubuntu|debian|fedora|node|"
-    r"java|ruby|php|swift|kotlin|rust|django|rails|react|angular|chrome|firefox|safari|postgres|mysql|"
+    r"\b(?i:python|version|release|build|ios|ipados|macos|android|windows|ubuntu|debian|fedora"
+    r"|node|"
+    r"java|ruby|php|swift|kotlin|rust|django|rails|react|angular|chrome|firefox|safari|postgres"
+    r"|mysql|"
     r"redis|kernel|linux|section|clause|chapter|figure|table|article|rule|paragraph|exercise|"
     r"equation|gpt|claude|llama|gemini|usb|http|tls|bluetooth|gpt-)[ -]?"
     r"(?P<said>\d{1,4}\.\d{1,4})(?![\p{L}\p{N}_]|\.\d| ?%)"
@@ -78,15 +86,19 @@ _SNAKE = regex.compile(
     r"(?![\p{L}\p{N}_])"
 )
 _CAMEL = regex.compile(
-    r"(?<![\p{L}\p{N}_])(?:\p{Ll}{2,40}|\p{Ll}(?=\p{Lu}\p{Ll}{2,40}\p{Lu}))\p{Lu}\p{Ll}{0,40}(?:\p{Lu}\p{Ll}{0,40}|\d{1,6}){0,9}(?P<call>\(\))?(?![\p{L}\p{N}_])"
+    r"(?<![\p{L}\p{N}_])(?:\p{Ll}{2,40}|\p{Ll}(?=\p{Lu}\p{Ll}{2,40}\p{Lu}))\p{Lu}\p{Ll}{0,40}"
+    r"(?:\p{Lu}\p{Ll}{0,40}|\d{1,6}){0,9}(?P<call>\(\))?(?![\p{L}\p{N}_])"
     r"|(?<![\p{L}\p{N}_])[\p{L}\d]{1,60}(?P<call>\(\))"
 )
 _DOTTED_CALL = regex.compile(r"(?<=[\p{L}\d_])\.(?=[\p{L}_]{1,40}\()")
 _VARIABLE = regex.compile(r"(?<![\p{L}\p{N}])\$\{?(?=\p{L})")
 _PACKAGE = regex.compile(
-    r"(?<![\p{L}\p{N}_.-])(?:npm|npx|pnpm|sudo|kubectl|ssh|https?|ftp|html|css|xml|sql|php|smtp|ssl|tls|"
-    r"tcp|udp|vpn|dns|cpu|gpu|usb|pdf|mp3|csv|url|api|rpm|bpm|dpi|ppi|fps|ppm|psi|diy|faq|tv|id|fyi|"
-    r"btw|imo|imho|lol|omg|asap|rsvp|atm|cgi|gcc|nginx|vs code)(?P<plural>s)?(?![\p{L}\p{N}_-]|\.\w)"
+    r"(?<![\p{L}\p{N}_.-])(?:npm|npx|pnpm|sudo|kubectl|ssh|https?|ftp|html|css|xml|sql|php|smtp"
+    r"|ssl|tls|"
+    r"tcp|udp|vpn|dns|cpu|gpu|usb|pdf|mp3|csv|url|api|rpm|bpm|dpi|ppi|fps|ppm|psi|diy|faq|tv|id"
+    r"|fyi|"
+    r"btw|imo|imho|lol|omg|asap|rsvp|atm|cgi|gcc|nginx|vs code)(?P<plural>s)?(?![\p{L}\p{N}_-]"
+    r"|\.\w)"
 )
 _COMMANDS = {
     "sudo": "sue doo", "nginx": "engine X", "kubectl": "cube control", "npm": "N P M",
