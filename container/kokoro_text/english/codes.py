@@ -2,7 +2,7 @@
 
 import regex
 
-from kokoro_text.english.frame import AFTER, BEFORE, Rule, after, before
+from kokoro_text.english.frame import BEFORE, Rule, after, before
 from kokoro_text.english.numerals import Numerals, digits, letters
 
 _PHONE = regex.compile(
@@ -23,6 +23,9 @@ _RUN_CUE = regex.compile(
     r"(?i)\b(?:(?:call|phone|text|dial|ring)(?: us| me)?(?: (?:at|on))?|(?:phone|cell|mobile|fax"
     r"|tel\w*|contact) "
     r"?(?:number|no\.?|line)?(?: is)?:?) ?$"
+)
+_EXTENSION = regex.compile(
+    r"(?<=\d{3}[-. ]\d{4})(?P<said>,? ?x ?(?P<digits>\d{1,6}))(?![\p{L}\p{N}])"
 )
 _DIALLED = regex.compile(
     r"(?i:\b(?:call|calls|called|calling|dial|dials|dialed|dialled|ring|text"
@@ -121,6 +124,10 @@ _HOUSE = regex.compile(
 )
 _HASH_CODE = regex.compile(r"#(?P<number>\d{1,12})(?![\p{L}\p{N}]|[.,]\d)")
 _HASH_BEFORE_CODE = regex.compile(r"(?<![\p{L}\p{N}&])#(?=\p{Lu}{0,4}-?\d)")
+_NUMBER_SIGN = regex.compile(
+    r"(?<=\b(?i:confirmation|order|account|phone|tracking|case|invoice|reference|ticket|room|flight|"
+    r"policy|member|id|part|serial|model|po|apt|contact) )#(?=:| is\b| was\b)"
+)
 _HEX = regex.compile(r"(?<![\p{L}\p{N}])0x(?P<digits>[\da-fA-F]{1,32})(?![\p{L}\p{N}])")
 _CHAIN = regex.compile(
     r"(?<![\p{L}\p{N}_.,/$-])\d{1,12}(?:-\d{1,12}){2,6}(?![\p{L}\p{N}_]|[.,/-]\d|-\p{L})"
@@ -139,10 +146,6 @@ _MIXED = regex.compile(
     r"(?![_\p{N}])(?P<plural>'s)?"
 )
 _SPELLED_PART = regex.compile(r"\d+|\p{L}+")
-
-
-def _groups(written: str) -> list[str]:
-    return [digits(group, "oh") for group in regex.findall(r"\d+", written)]
 
 
 def _phone(match: "regex.Match[str]", numerals: Numerals) -> str | None:
@@ -359,6 +362,7 @@ def _mixed(match: "regex.Match[str]", numerals: Numerals) -> str:
 
 PHONES: tuple[Rule, ...] = (
     (_RETIREMENT, _retirement),
+    (_EXTENSION, lambda match, numerals: f", extension {digits(match['digits'], 'oh')}"),
     (_PHONE, _phone),
     (_RUN, _run),
     (_DIALLED, _dialled),
@@ -373,6 +377,7 @@ RULES: tuple[Rule, ...] = (
     (_PLANE, _plane),
     (_NAMED, _named),
     (_HOUSE, _house),
+    (_NUMBER_SIGN, lambda match, numerals: "number"),
     (_HEX, _hex),
     (_CHAIN, _chain),
     (_HASH_CODE, _hash_code),
@@ -382,5 +387,3 @@ RULES: tuple[Rule, ...] = (
 )
 MIXED: tuple[Rule, ...] = ((_WORD_NUMBER, _word_number), (_MIXED, _mixed))
 """Letters with digits. They must come after quantities such as `5km`."""
-
-__all__ = ["AFTER", "MIXED", "PHONES", "RULES"]

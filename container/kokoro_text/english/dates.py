@@ -8,7 +8,7 @@ from kokoro_text.english.numerals import Numerals
 
 _MONTHS = dict(get_month_names("wide", locale="en"))
 _DAYS = dict(get_day_names("wide", locale="en"))
-_MONTH_OF = {name[:3].lower(): name for name in _MONTHS.values()}
+_MONTH_OF: dict[str, str] = {name[:3].lower(): name for name in _MONTHS.values()}
 _DAY_OF = {name[:3].lower(): name for name in _DAYS.values()}
 
 _MONTH = (
@@ -28,6 +28,11 @@ _YEAR_FIRST = regex.compile(
     rf"{BEFORE}(?<![/-])(?P<year>[12]\d{{3}})(?P<sep>[/.])(?P<month>[01]?\d)"
     rf"(?P=sep)(?P<day>[0-3]?\d)"
     r"(?![/-]|[.]?[\p{N}\p{L}])"
+)
+_MONTH_OF_YEAR = regex.compile(
+    rf"{BEFORE}(?<![/-])(?P<said>(?P<month>0[1-9]|1[0-2])/(?P<year>20\d\d))(?![\p{{L}}\p{{N}}/-])"
+    r"|(?i:\b(?:exp(?:iry|ires|iration)?(?: date)?|valid (?:thru|through|until))\.?:? )"
+    r"(?P<said>(?P<month>0?[1-9]|1[0-2])/(?P<year>\d\d))(?![\p{L}\p{N}/-])"
 )
 _SHORT = regex.compile(
     r"(?i:\b(?:on|due|until|till|by|before|after|since|from|dated|starting|through|mon(?:day)?,?|"
@@ -170,6 +175,13 @@ def _days(first: str, last: str | None, numerals: Numerals) -> str | None:
     return " to ".join(numerals.ordinal(number) for number in numbers)
 
 
+def _month_of_year(match: "regex.Match[str]", numerals: Numerals) -> str:
+    year = match["year"]
+    return (
+        f"{_MONTHS[int(match['month'])]} {numerals.year(year if len(year) == 4 else '20' + year)}"
+    )
+
+
 def _month_day(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     day = _days(match["day"], match["last"], numerals)
     if day is None:
@@ -295,6 +307,7 @@ RULES: tuple[Rule, ...] = (
     (_ISO, _iso),
     (_YEAR_FIRST, _iso),
     (_NUMERIC, _numeric),
+    (_MONTH_OF_YEAR, _month_of_year),
     (_SHORT, _short),
     (_MONTH_DAY, _month_day),
     (_DAY_MONTH, _day_month),

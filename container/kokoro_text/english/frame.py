@@ -48,13 +48,19 @@ _SENTENCE_END = regex.compile(
 
 def before(match: "regex.Match[str]") -> str:
     """Return the end of the text before `match`."""
-    start = match.start()
-    return match.string[max(0, start - _NEAR) : start]
+    text: str = match.string
+    return text[max(0, match.start() - _NEAR) : match.start()]
 
 
 def after(match: "regex.Match[str]") -> str:
     """Return the beginning of the text after `match`."""
-    return match.string[match.end() : match.end() + _NEAR]
+    text: str = match.string
+    return text[match.end() : match.end() + _NEAR]
+
+
+def around(match: "regex.Match[str]") -> str:
+    """Return `match` with the text near it."""
+    return f"{before(match)}{match[0]}{after(match)}"
 
 
 def is_attributive(match: "regex.Match[str]") -> bool:

@@ -98,7 +98,7 @@ STRUCTURE: tuple[Rule, ...] = (
     (_LOVE, _love),
     (_SMILEY, _nothing),
     (_EMOJI, _nothing),
-    (_RULER, lambda match, numerals: "…" if match[0][0] == "." else "—"),
+    (_RULER, lambda match, numerals: None if match[0][0] == "." else "—"),
     (_EMPHASIS, lambda match, numerals: ""),
     (_BULLET, _bullet),
     (_UNREADABLE, _nothing),

@@ -4,7 +4,7 @@ import unicodedata
 
 import regex
 
-from kokoro_text.english.frame import BEFORE, NUMBER, Rule, after, before
+from kokoro_text.english.frame import BEFORE, NUMBER, Rule, after, around, before
 from kokoro_text.english.numerals import Numerals, letters
 from kokoro_text.english.units import fraction
 
@@ -30,7 +30,7 @@ _MEASURE = (
     r"tsp|tbsp|onion|lemon|bunch|size|turn|length|speed|scale"
 )
 _LETTER = r"(?<![\p{L}\p{N}'_])\p{L}(?![\p{L}'_])"
-_DIVIDED = regex.compile(r"(?<=\d) ?(?:/(?=[^=]{0,20}=)| /) ?(?=\d)")
+_DIVIDED = regex.compile(r"(?<=\d) ?(?:/(?=[\d.]{1,12} ?=)| /) ?(?=\d)")
 _SCIENTIFIC = regex.compile(
     rf"{BEFORE}(?P<number>{NUMBER})e(?P<sign>[-+]?)(?P<power>\d{{1,3}})(?![\p{{L}}\p{{N}}_])"
 )
@@ -39,7 +39,6 @@ _POWER = regex.compile(
     r"(?<=[\p{L}\p{N})])(?:\^ ?(?P<power>[-−]?\d{1,3}|\p{L})(?!\p{L})"
     r"|(?P<power>[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+)|\*\*(?P<power>\d{1,3}))"
 )
-_SQUARED_LETTER = regex.compile(rf"{_LETTER}(?=[²³⁴^])")
 _FORMULA = regex.compile(r"(?<![\p{L}\p{N}])(?=\p{L}{1,8}[₀-₉])[\p{L}₀-₉]{2,30}(?![\p{L}\p{N}])")
 _SUBSCRIPT = regex.compile(r"(?<=[\p{L}\)])(?P<digits>[₀-₉]+)")
 _ROOT = regex.compile(r"(?P<root>[√∛]) ?")
@@ -72,7 +71,6 @@ _MENU = regex.compile(r"(?<=\p{L}) > (?=[\p{Lu}“\"'])")
 _COMPARISON = regex.compile(rf"(?<={_OPERAND}) ?(?P<sign>[<>]) ?(?=[\p{{L}}\p{{N}}(.$£€-])")
 _BEFORE_NUMBER = regex.compile(r"(?<![^\s(])(?P<sign><=|>=|[<>≤≥])(?=[\p{Sc}]?[\d.])")
 _ABOUT = regex.compile(r"(?<![\p{L}\p{N}])(?:[~∼]|(?<![\p{L}\p{N}] )≈) ?(?=[\p{Sc}]?[\d.])")
-_PLUS_ENDING = regex.compile(r"(?<=[\p{L}\p{N}])(?P<said>\+{1,2})(?![\p{L}\p{N}+])")
 _KEYS = regex.compile(
     r"(?<![\p{L}\p{N}])(?P<key>Ctrl|Cmd|Alt|Shift|Option|Opt|Win|Command|Control|Fn"
     r"|Esc)(?P<sign>[+-])(?=[\p{L}\p{N}])"
@@ -203,6 +201,17 @@ def _scientific(match: "regex.Match[str]", numerals: Numerals) -> str:
     return f"{numerals.number(match['number'])} times ten to the power of {negative}{power}"
 
 
+def _divided(match: "regex.Match[str]", numerals: Numerals) -> str | None:
+    """Say that a number is divided, unless the two are a fraction below one."""
+    above, below = before(match).split()[-1], after(match)
+    fraction_below_one = (
+        " " not in match[0]
+        and above.isdecimal()
+        and (int(above) < int(regex.match(r"\d+", below)[0]))
+    )
+    return None if fraction_below_one else " divided by "
+
+
 def _root(match: "regex.Match[str]", numerals: Numerals) -> str:
     return "the square root of " if match["root"] == "√" else "the cube root of "
 
@@ -247,7 +256,7 @@ def _minus(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     if (
         _EQUATION.match(following)
         or _ASKED.search(before(match))
-        or (letter and (regex.search("[=+<>≤≥]", match.string) and spaced))
+        or (letter and (regex.search("[=+<>≤≥]", around(match)) and spaced))
     ):
         return " minus "
     return None
@@ -267,7 +276,7 @@ RULES: tuple[Rule, ...] = (
     (_PRODUCT, lambda match, numerals: " times "),
     (_MIXED, _mixed),
     (_VULGAR_ALONE, _vulgar),
-    (_DIVIDED, lambda match, numerals: " divided by "),
+    (_DIVIDED, _divided),
     (_SLASHED, _slashed),
     (_ABOUT, lambda match, numerals: "about "),
     (_LONE_LETTER, lambda match, numerals: letters("A")),

@@ -2,7 +2,7 @@
 
 import regex
 
-from kokoro_text.english.frame import Rule, after, before, full_stop
+from kokoro_text.english.frame import Rule, after, around, before, full_stop
 from kokoro_text.english.numerals import Numerals, letters
 
 _START = r"(?<![\p{L}\p{N}'])"
@@ -28,15 +28,15 @@ _DOCTOR = regex.compile(
 )
 _DOCTORS = regex.compile(rf"{_START}Drs\.(?= \p{{Lu}})")
 _STREETS = {
-    "St": "Street", "Dr": "Drive", "Ave": "Avenue", "Av": "Avenue", "Blvd": "Boulevard",
+    "Ave": "Avenue", "Av": "Avenue", "Blvd": "Boulevard",
     "Rd": "Road",
     "Ln": "Lane", "Ct": "Court", "Pl": "Place", "Sq": "Square", "Hwy": "Highway",
     "Expy": "Expressway", "Pkwy": "Parkway", "Ter": "Terrace", "Cir": "Circle", "Cres": "Crescent",
-    "Tpke": "Turnpike", "Fwy": "Freeway", "Trl": "Trail", "Bldg": "Building", "Mt": "Mountain",
+    "Tpke": "Turnpike", "Fwy": "Freeway", "Trl": "Trail",
 }  # fmt: skip
 _STREET = regex.compile(
     r"(?<=(?:\p{Lu}[\p{L}'.]{1,30}|\d(?:st|nd|rd|th)|\b[A-Z]) )"
-    rf"(?P<street>{'|'.join(name for name in _STREETS if name not in ('St', 'Dr', 'Mt', 'Bldg'))})(?![\p{{L}}\p{{N}}'])\.?"
+    rf"(?P<street>{'|'.join(_STREETS)})(?![\p{{L}}\p{{N}}'])\.?"
 )
 _COMPASS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _QUARTER = regex.compile(
@@ -64,7 +64,7 @@ _WORDS = {
     "qty": "quantity", "amt": "amount", "pkg": "package", "ref": "reference", "acct": "account",
     "attn": "attention", "asst": "assistant", "mgr": "manager", "dir": "director", "ch": "chapter",
     "chap": "chapter", "sec": "section", "para": "paragraph", "p": "page", "pp": "pages",
-    "vs": "versus", "viz": "namely", "cf": "compare", "ca": "circa", "c": "circa", "ext.": "",
+    "vs": "versus", "viz": "namely", "cf": "compare", "ca": "circa", "c": "circa",
     "wt": "weight", "ht": "height", "hrs": "hours", "hr": "hour", "mins": "minutes",
     "secs": "seconds",
     "lbs": "pounds", "yrs": "years", "mos": "months", "tbsp": "tablespoon", "tsp": "teaspoon",
@@ -81,13 +81,14 @@ _ANYWHERE = {
     "viz", "hrs", "lbs", "yrs", "mins", "secs", "vols", "figs", "cf", "assoc", "tbsp", "tsp", "mgr",
     "prev", "orig", "std",
 }  # fmt: skip
-_BEFORE_NUMBER = {"apt", "vol", "fig", "ext", "ste", "rm", "fl", "ch", "chap", "sec", "para", "p", "pp",
-                  "ca", "c", "ref", "tel", "pt", "ed", "est"}  # fmt: skip
+_BEFORE_NUMBER = {"apt", "vol", "fig", "ext", "ste", "rm", "fl", "ch", "chap", "sec", "para", "p",
+                  "pp", "ca", "c", "ref", "tel", "pt", "ed", "est"}  # fmt: skip
 _AFTER_NAME = {"inc", "corp", "co"}
-_NOT_AT_END = {"est", "max", "min", "temp", "cont", "dir", "reg", "tech", "dist", "div", "exec", "ext", "sq",
-               "wt", "ht", "hr", "yr", "wk", "mo", "ft", "oz"}  # fmt: skip
+_NOT_AT_END = {"est", "max", "min", "temp", "cont", "dir", "reg", "tech", "dist", "div", "exec",
+               "ext", "sq", "wt", "ht", "hr", "yr", "wk", "mo", "ft", "oz"}  # fmt: skip
 _ABBREVIATION = regex.compile(
-    rf"{_START}(?P<word>(?i:{'|'.join(sorted((w for w in _WORDS if '.' not in w), key=len, reverse=True))}))\.(?!\p{{L}}(?!\p{{L}}))"
+    rf"{_START}(?P<word>(?i:{'|'.join(sorted(_WORDS, key=len, reverse=True))}))"
+    r"\.(?!\p{L}(?!\p{L}))"
 )
 _BARE = regex.compile(
     rf"{_START}(?P<word>etc|approx|vs|Inc|Ltd|Corp|Apt|apt|Ext|ext|dept|Dept|hrs|yrs|mins|secs"
@@ -121,9 +122,6 @@ _DEGREES = regex.compile(
 )
 _CIRCA = regex.compile(rf"{_START}(?:c\.|ca\.?)(?= ?\d)")
 _ESTIMATED = regex.compile(r"(?<=[(, ])[eE]st\.(?= ?(?:1[0-9]|20)\d\d)")
-_SHORT_FORMS = {
-    "govt": "government",
-}
 _STATE_ABBREVIATIONS = regex.compile(
     rf"{_START}(?P<word>Calif|Penn|Mass|Conn|Fla|Wash|Tenn|Colo|Ariz|Minn|Mich)\."
 )
@@ -240,7 +238,8 @@ def _doctor(match: "regex.Match[str]", numerals: Numerals) -> str | None:
 def full_stop_at(match: "regex.Match[str]") -> str:
     """Return the full stop of an abbreviation and the gap after it, at the end of a sentence."""
     ends = match["stop"] and not after(match).strip(" \"”')")
-    return ("." if ends else "") + match["gap"]
+    gap: str = match["gap"]
+    return f".{gap}" if ends else gap
 
 
 def _street(match: "regex.Match[str]", numerals: Numerals) -> str:
@@ -365,7 +364,7 @@ def _name_roman(match: "regex.Match[str]", numerals: Numerals) -> str:
 
 
 def _item_roman(match: "regex.Match[str]", numerals: Numerals) -> str | None:
-    if match["said"] in ("v", "x") and "(i" not in match.string:
+    if match["said"] in ("v", "x") and "(i" not in around(match):
         return None
     return numerals.cardinal(_roman_value(match["said"]))
 

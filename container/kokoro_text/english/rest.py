@@ -1,8 +1,10 @@
 """Ranges, ordinals, numbers and signs that no other rule has read."""
 
+import unicodedata
+
 import regex
 
-from kokoro_text.english.frame import AFTER, BEFORE, DASH, NUMBER, Rule, after, minus
+from kokoro_text.english.frame import BEFORE, DASH, NUMBER, Rule, after, minus
 from kokoro_text.english.numerals import Numerals, digits, letters, plural
 
 _SIGN = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.]|[\p{L}\p{N}\)] )[-–+](?=[\d.]))?"
@@ -60,7 +62,9 @@ _HASH = regex.compile(r"#")
 _UNDERSCORE = regex.compile(r"(?<=[\"“'(] ?)_(?=[\"”')])|(?<!\S)_(?!\S)")
 _MENTION = regex.compile(r"(?<![\p{L}\p{N}._])@(?=[\p{L}_])")
 _AND_OR = regex.compile(r"(?<=\p{L})/(?=or\b)")
-_SLASH = regex.compile(r"(?<=[\p{L}\p{N}.)])(?P<said> ?/ ?)(?=[\p{L}\p{N}(])|(?<!\S)/(?!\S)")
+_SLASH = regex.compile(
+    r"(?<=[\p{L}\p{N}.)])(?P<said> ?/ ?)(?=[\p{L}\p{N}(])|(?<!\S)(?P<said>/)(?!\S)"
+)
 _PER = regex.compile(
     r"(?<=\d\p{L}{0,20} ?|\bper \p{L}{1,20}|\b(?:dollars|pounds|euros|cents|miles"
     r"|percent) ?)/(?=(?:hour|hr|day|week|month|year|yr|person|user|night|minute|second|unit"
@@ -70,7 +74,6 @@ _HE_SHE = regex.compile(
     r"\b(?i:(?:s?he|him|her|his|yes|he|she))(?P<said>/)(?=(?i:she|he|her|him|hers|no)\b)"
 )
 _BACKSLASH = regex.compile(r"(?<=\p{L})\\(?=\p{L})|(?<!\S)\\(?!\S)")
-_CARET = regex.compile(r"[\^~|<>\\]+")
 _GLUED = regex.compile(
     r"(?<=\p{Ll}{2}[)\"”']?|\d)(?P<said>[.!?…]{1,3})(?=[\"“]?\p{Lu}\p{Ll})|(?<=\p{L}{2}"
     r"|\d)(?P<said>[,;])(?=\p{L})"
@@ -78,12 +81,11 @@ _GLUED = regex.compile(
 )
 _GLUED_QUOTE = regex.compile(r"(?<=\p{Ll}[.!?])[\"”](?=\p{Lu}\p{Ll})")
 _LETTERS_RANGE = regex.compile(r"(?<=(?<![\p{L}\p{N}'])[Aa])(?P<said>[-–])(?=[Zz](?![\p{L}\p{N}]))")
-_TWO_DASHES = regex.compile(r"(?<=\S)(?P<said> ?[-–—]{2,3} ?)(?=\S)| [-–—]{2,3} ?")
+_TWO_DASHES = regex.compile(r"(?<=\S)(?P<said> ?[-–—]{2,3} ?)(?=\S)| (?P<said>[-–—]{2,3}) ?")
 _LONG_DASH = regex.compile(r"(?<=\p{L})(?P<said>—)(?=\p{L})")
 _PLACES = regex.compile(r"(?<=\p{Lu}\p{Ll}{2,20})(?P<said>–)(?=\p{Lu}\p{Ll})")
 _SPACED_DASH = regex.compile(r"(?<= )[-–](?= )")
 _STEP = regex.compile(r"(?:^|(?<=[.!?:;,]['\"”)]? ))(?P<said>(?P<number>\d{1,2})[.)])(?= \p{Lu})")
-_PARENTHESIZED = regex.compile(r"(?<=\()(?P<number>\d{1,2})(?=\) )")
 
 
 def _ordinal(match: "regex.Match[str]", numerals: Numerals) -> str:
@@ -127,8 +129,6 @@ def _digits(match: "regex.Match[str]", numerals: Numerals) -> str:
 
 
 def _numeric(match: "regex.Match[str]", numerals: Numerals) -> str | None:
-    import unicodedata
-
     value = unicodedata.numeric(match[0], -1)
     if value < 0 or value != int(value):
         return None
@@ -194,5 +194,3 @@ SIGNS: tuple[Rule, ...] = (
     (_LETTERS_RANGE, lambda match, numerals: " to "),
     (_GLUED, lambda match, numerals: match["said"] + " "),
 )
-
-__all__ = ["AFTER", "NUMBERS", "RULES", "SIGNS", "after"]

@@ -31,6 +31,9 @@ _DOTTED = regex.compile(
     r"|2[0-3])\.(?P<minute>[0-5]\d))"
     r"(?![\p{L}\p{N}_]|[.,]\d| ?[ap]\.?m)"
 )
+_MILITARY = regex.compile(
+    rf"{BEFORE}(?P<said>(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d))(?= (?:hours|hrs)\b)"
+)
 _BOOK = regex.compile(
     r"(?<![\p{L}\p{N}.,])[123](?= (?:Corinthians|Samuel|Kings|Chronicles|Thessalonians|Timothy"
     r"|Peter|"
@@ -125,6 +128,12 @@ def _timestamp(match: "regex.Match[str]", numerals: Numerals) -> str:
     return f" at {_clock(match['hour'], match['minute'], numerals)}{zone}"
 
 
+def _military(match: "regex.Match[str]", numerals: Numerals) -> str:
+    hour, minute = match["hour"], match["minute"]
+    said = f"{'oh ' if hour[0] == '0' else ''}{numerals.cardinal(int(hour))}"
+    return f"{said} hundred" if minute == "00" else f"{said} {_clock(minute, None, numerals)}"
+
+
 def _verse(match: "regex.Match[str]", numerals: Numerals) -> str:
     last = f" to {numerals.cardinal(int(match['last']))}" if match["last"] else ""
     chapter, verse = (numerals.cardinal(int(match[name])) for name in ("chapter", "verse"))
@@ -146,6 +155,7 @@ def _dotted(match: "regex.Match[str]", numerals: Numerals) -> str | None:
 
 RULES: tuple[Rule, ...] = (
     (_DOTTED, _dotted),
+    (_MILITARY, _military),
     (_TIMESTAMP, _timestamp),
     (_VERSE, _verse),
     (_BOOK, _book),

@@ -1,5 +1,6 @@
 """Quantities with units, temperatures, percentages and dimensions."""
 
+import unicodedata
 from functools import lru_cache
 
 import regex
@@ -11,12 +12,13 @@ from kokoro_text.english.frame import (
     NUMBER,
     Rule,
     after,
+    around,
     before,
     full_stop,
     is_attributive,
     minus,
 )
-from kokoro_text.english.numerals import Numerals, digits
+from kokoro_text.english.numerals import Numerals
 
 _CLDR = {
     "length-kilometer": "km", "length-meter": "m", "length-centimeter": "cm",
@@ -28,7 +30,7 @@ _CLDR = {
     "volume-cubic-meter": "m³ m3", "volume-cubic-centimeter": "cm³ cm3 cc",
     "volume-cubic-foot": "ft³", "volume-liter": "l L", "volume-milliliter": "ml mL",
     "volume-centiliter": "cl cL", "volume-deciliter": "dl dL", "volume-gallon": "gal",
-    "volume-quart": "qt qts", "volume-pint": "pt pts", "volume-tablespoon": "tbsp tbsps Tbsp",
+    "volume-quart": "qt qts", "volume-pint": "pt", "volume-tablespoon": "tbsp tbsps Tbsp",
     "volume-teaspoon": "tsp tsps", "mass-kilogram": "kg kgs", "mass-gram": "g",
     "mass-milligram": "mg", "mass-microgram": "μg mcg ug", "mass-pound": "lb lbs",
     "mass-ounce": "oz",
@@ -52,6 +54,7 @@ _CLDR = {
     "graphics-megapixel": "MP", "concentr-karat": "kt.", "light-lumen": "lm", "light-lux": "lx",
 }  # fmt: skip
 _OWN = {
+    "pts": ("point", "points"),
     "dB": ("decibel", "decibels"), "mV": ("millivolt", "millivolts"),
     "Wh": ("watt hour", "watt hours"),
     "kV": ("kilovolt", "kilovolts"), "kΩ": ("kiloohm", "kiloohms"),
@@ -137,6 +140,11 @@ _MULTIPLE = regex.compile(
     r"growth|returns?|improvement|increase|optical|daily|weekly|a\b|per\b|magnification|revenue|"
     r"leverage|that|your|our|this)|[.,;!?)]|$)"
 )
+_PER_NAMED_UNIT = regex.compile(
+    r"(?<=\bper )(?P<said>GB|MB|TB|kg|km|lb|oz|gal|kWh|hr|mi|sq ft|min|sec|mL|ml|g)(?![\p{L}\p{N}])"
+)
+_COMPASS_POINT = regex.compile(r"(?<=°[\d.,'″\" ]{0,12})[NSEW](?![\p{L}\p{N}])")
+_COMPASS = {"N": " north", "S": " south", "E": " east", "W": " west"}
 _PER_UNIT = regex.compile(
     r"(?<=\d[\p{L}$€£°]{0,3}(?: \p{L}{1,10})? ?/ ?|\d (?:dollars|euros|pounds|cents|miles) per )"
     r"(?P<said>gal|hr|hrs|h|mo|yr|lb|lbs|kg|oz|sq ft|sqft|wk|min|sec|s|mi|km|GB|MB|g|L|l|m²|m|mL"
@@ -174,8 +182,6 @@ def fraction_or_number(written: str, numerals: Numerals) -> tuple[str, bool, boo
 
 def fraction(written: str, numerals: Numerals) -> str:
     """Return a fraction such as `2/3` or `⅔` in words."""
-    import unicodedata
-
     plain = unicodedata.normalize("NFKC", written).replace("⁄", "/")
     above, _, below = plain.partition("/")
     count, parts = int(above), int(below)
@@ -201,7 +207,7 @@ def _quantity(match: "regex.Match[str]", numerals: Numerals) -> str | None:
         )
     if symbol in _GLUED_ONLY and gap == " " and symbol not in ("L", "W", "V", "s", "h"):
         return None
-    if symbol in ("V", "W", "L", "J", "N") and gap == "-":
+    if symbol in ("V", "W", "L", "J", "N") and (gap == "-" or (gap and stop)):
         return None
     if symbol == "st" and not regex.match(r" \d{1,2} ?lb", after(match)):
         return None
@@ -306,7 +312,7 @@ def _by(match: "regex.Match[str]", numerals: Numerals) -> str | None:
 
 
 def _multiple(match: "regex.Match[str]", numerals: Numerals) -> str | None:
-    if regex.search(r"[=+<>≤≥]", match.string) and regex.match("[.,;!?)]|$", after(match)):
+    if regex.search(r"[=+<>≤≥]", around(match)) and regex.match("[.,;!?)]|$", after(match)):
         return None
     return f"{numerals.number(match['number'])} times"
 
@@ -327,7 +333,7 @@ RULES: tuple[Rule, ...] = (
     (_MULTIPLE, _multiple),
     (_QUANTITY, _quantity),
     (_PER_UNIT, _per_unit),
+    (_PER_NAMED_UNIT, _per_unit),
+    (_COMPASS_POINT, lambda match, numerals: _COMPASS[match[0]]),
     (_BARE_DEGREES, _bare_degrees),
 )
-
-__all__ = ["RULES", "digits", "fraction", "fraction_or_number"]

@@ -2,7 +2,7 @@
 
 import regex
 
-from kokoro_text.english.frame import Rule, before
+from kokoro_text.english.frame import Rule, around, before
 from kokoro_text.english.numerals import Numerals, digits, letters, letters_or_word
 
 _DOMAINS = (
@@ -69,7 +69,8 @@ _VERSION = regex.compile(
     r"(?P<rest>[-.]?(?:alpha|beta|rc|dev|post|pre|a|b)[-.]?\d{0,4})?(?![\p{L}\p{N}_]|\.\d)"
 )
 _V_NUMBER = regex.compile(
-    r"(?<![\p{L}\p{N}_.])(?P<v>v\.? ?)(?P<number>\d{1,4}(?:\.\d{1,4})?)(?![\p{L}\p{N}_]|\.\d)"
+    r"(?<![\p{L}\p{N}_.])(?P<v>v\.? ?(?=\d)|V(?=\d+\.))(?P<number>\d{1,4}(?:\.\d{1,4})?)"
+    r"(?![\p{L}\p{N}_]|\.\d)"
 )
 _NAMED_VERSION = regex.compile(
     r"\b(?i:python|version|release|build|ios|ipados|macos|android|windows|ubuntu|debian|fedora"
@@ -117,7 +118,7 @@ def _spelled(word: str, numerals: Numerals, *, silent: str = "") -> str:
         elif part.lower() in _SAID:
             said.append(_letters_linked(_SAID[part.lower()]))
         elif part.isalpha():
-            said.append(letters_or_word(part if part.islower() else part))
+            said.append(letters_or_word(part))
         else:
             said.append(_SIGNS.get(part, ""))
     return " ".join(said)
@@ -215,16 +216,13 @@ def _flag(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     name = match["said"].lstrip("-")
     if match["said"].startswith("--"):
         return f"dash dash {_spelled(name, numerals)}"
-    return f"dash {_spelled(name, numerals)}" if len(name) == 1 or "--" in match.string else None
+    return f"dash {_spelled(name, numerals)}" if len(name) == 1 or "--" in around(match) else None
 
 
 def _identifier(match: "regex.Match[str]", numerals: Numerals) -> str:
     parts = _PART.findall(match[0].removesuffix("()"))
-    return (
-        _spelled(" ".join(parts), numerals, silent="_ ").lower()
-        if _plain(parts)
-        else _spelled(" ".join(parts), numerals, silent="_ ")
-    )
+    said = _spelled(" ".join(parts), numerals, silent="_ ")
+    return said.lower() if _plain(parts) else said
 
 
 def _plain(parts: list[str]) -> bool:

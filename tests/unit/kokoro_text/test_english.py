@@ -2,7 +2,6 @@
 
 import string
 import time
-from collections.abc import Iterator
 
 import misaki.en
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kokoro_text.normalizer import read
-from kokoro_voice.g2p import Pronouncer
+from kokoro_voice.g2p import Pronouncer, _English
 from tests.said_right import is_said_right, load, sounds
 
 ACCENTS = ("en-us", "en-gb")
@@ -111,6 +110,7 @@ CONTRACTIONS = [
     "everyone's",
     "nobody's",
 ]
+ALPHABET = string.ascii_letters + string.digits + " .,:;!?'’\"“”-–—/$£€%&#@+=*()°²½"
 FRAMES = (
     "{}",
     "{} ready.",
@@ -137,60 +137,54 @@ def test_text_is_said_as_a_careful_reader_says_it(name: str, pronouncer: Pronoun
 
 
 @pytest.mark.parametrize("accent", ACCENTS)
-def test_every_apostrophe_of_a_contraction_sounds_the_same(
-    accent: str, pronouncer: Pronouncer
-) -> None:
+def test_every_apostrophe_of_a_contraction_is_read_the_same(accent: str) -> None:
+    """Equal words have equal phonemes, so this holds for what is heard too."""
     wrong = [
         text
-        for number, contraction in enumerate(CONTRACTIONS)
+        for contraction in CONTRACTIONS
         for frame in FRAMES
-        for said in [sounds(pronouncer.phonemes(frame.format(contraction), accent))]
-        for apostrophe in ("’", APOSTROPHES[number % len(APOSTROPHES)])
+        for apostrophe in APOSTROPHES
         for text in [frame.format(contraction.replace("'", apostrophe))]
-        if sounds(pronouncer.phonemes(text, accent)) != said
+        if _spoken(text, accent) != _spoken(frame.format(contraction), accent)
     ]
     assert not wrong
 
 
 @pytest.mark.parametrize("accent", ACCENTS)
-def test_contractions_are_said_as_one_word(accent: str, pronouncer: Pronouncer) -> None:
-    """The negation or verb is heard, and none of it is spelled."""
-    vowels = "AIOQWYaiuæɑɒɔəɛɜɪʊʌᵊ"
-    for contraction in CONTRACTIONS:
-        said = sounds(pronouncer.phonemes(f"They know {contraction} so.", accent))
-        assert "ɛntˈi" not in said
-        assert any(sound in vowels for sound in said)
+def test_the_negation_is_heard_wherever_it_stands(accent: str, pronouncer: Pronouncer) -> None:
+    """misaki's tagger depends on the words around, and takes some contractions for punctuation."""
+    wrong = [
+        frame.format(contraction)
+        for contraction in CONTRACTIONS
+        if contraction.endswith("n't")
+        for frame in FRAMES
+        if "nt"
+        not in sounds(pronouncer.phonemes(frame.format(contraction.replace("'", "’")), accent))
+    ]
+    assert not wrong
 
 
-def _tokens(pronouncer: Pronouncer, text: str, accent: str) -> Iterator[misaki.en.MToken]:
-    spoken = " ".join(reading.spoken for reading in read(text, accent) if reading.spoken)
-    yield from _english(pronouncer, accent)(spoken)[1]
-
-
-def _english(pronouncer: Pronouncer, accent: str) -> misaki.en.G2P:
-    from kokoro_voice.g2p import _English
-
-    return _English(pronouncer._nlp, british=accent == "en-gb")
+def _spoken(text: str, accent: str) -> str:
+    return " ".join(reading.spoken for reading in read(text, accent) if reading.spoken)
 
 
 @pytest.fixture(scope="module")
 def english(pronouncer: Pronouncer) -> dict[str, misaki.en.G2P]:
-    return {accent: _english(pronouncer, accent) for accent in ACCENTS}
+    return {accent: _English(pronouncer._nlp, british=accent == "en-gb") for accent in ACCENTS}
 
 
 @given(
     text=st.text(
-        alphabet=string.ascii_letters + string.digits + " .,:;!?'’\"“”-–—/$£€%&#@+=*()°²½",
+        alphabet=ALPHABET,
         max_size=60,
     ),
     accent=st.sampled_from(ACCENTS),
 )
 @settings(max_examples=150, deadline=None)
 def test_no_word_is_silent(english: dict[str, misaki.en.G2P], text: str, accent: str) -> None:
-    spoken = " ".join(reading.spoken for reading in read(text, accent) if reading.spoken)
     silent = [
         token.text
-        for token in english[accent](spoken)[1]
+        for token in english[accent](_spoken(text, accent))[1]
         if any(map(str.isalnum, token.text)) and not (token.phonemes or "").strip()
     ]
     assert not silent
@@ -198,7 +192,7 @@ def test_no_word_is_silent(english: dict[str, misaki.en.G2P], text: str, accent:
 
 @given(
     text=st.text(
-        alphabet=string.ascii_letters + string.digits + " .,:;!?'’\"“”-–—/$£€%&#@+=*()°²½",
+        alphabet=ALPHABET,
         max_size=60,
     ),
     accent=st.sampled_from(ACCENTS),
@@ -215,43 +209,22 @@ def test_the_written_words_are_kept(text: str, accent: str) -> None:
     assert written.split() == text.split()
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "1",
-        "1,",
-        "1.",
-        "1-",
-        "1 ",
-        "A.",
-        "a-",
-        "$1",
-        "'",
-        "(",
-        "<b",
-        "/a",
-        "1/",
-        "I ",
-        "St. ",
-        "a@",
-        "x1",
-        "A1-",
-        "__",
-        "*",
-        "1:",
-        "http://",
-        "#",
-        "\u0661",
-    ],
-)
+REPEATED = [
+    "1", "1,", "1.", "1-", "1 ", "1/", "1:", "A.", "A1-", "a-", "a)", "a@", "x1", "I ", "St. ",
+    "$1", "'", "(", "<b", "/a", "__", "*", "#", "<think>", "\u0661",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", REPEATED)
 def test_reading_takes_linear_time(unit: str) -> None:
-    times = []
-    for count in (500, 4000):
-        text = (unit * count)[:count]
-        begin = time.perf_counter()
+    """Eight times the text takes about eight times as long; with a quadratic rule, 64 times."""
+    seconds = []
+    for length in (2000, 16000):
+        text = (unit * length)[:length]
+        begin = time.process_time()
         read(text, "en-us")
-        times.append(time.perf_counter() - begin)
-    assert times[1] < 40 * max(times[0], 0.002)
+        seconds.append(time.process_time() - begin)
+    assert seconds[1] < 30 * seconds[0]
 
 
 @pytest.mark.parametrize(
