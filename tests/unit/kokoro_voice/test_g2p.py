@@ -37,7 +37,7 @@ def test_english_is_pronounced_as_kokoro_was_trained(
             ("$5.30,", "fˈIv dˈɑləɹz ænd θˈɜɹTi sˈɛnts, "),
             ("(yes)", "(jˈɛs)"),
         ]),
-        ("Oh - no", [("Oh", "ˈO "), ("-", " "), ("no", "nˈO")]),
+        ("Oh - no", [("Oh", "ˈO "), ("-", "— "), ("no", "nˈO")]),
         ("A [New York](/nu jˈɔɹk/)!", [("A", "ɐ "), ("New York!", "nu jˈɔɹk!")]),
     ],
 )  # fmt: skip
