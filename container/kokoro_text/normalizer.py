@@ -1,6 +1,6 @@
 """Reads text aloud on paper: each written word, and the words that a voice says for it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import regex
 
@@ -15,6 +15,7 @@ from kokoro_text import (
     spanish,
 )
 from kokoro_text.characters import canonical
+from kokoro_text.lexicon import Lexicon
 from kokoro_text.reading import LINK, Reading, Rewriter, words_of
 
 Rules = Callable[[Rewriter, str], None]
@@ -46,18 +47,28 @@ def spoken_chars(text: str) -> int:
     return len(text) + (_WORD_CHARS - 1) * len(_SHORT.findall(text))
 
 
-def read(text: str, language: str) -> list[Reading]:
+def read(text: str, language: str, lexicons: Sequence[Lexicon] = ()) -> list[Reading]:
     """Return how the words of `text` are read in `language`.
+
+    Respellings in the text come first, then the lexicons in their order, then the language's rules.
 
     Args:
         text: Words of one sentence, separated by white space.
         language: The voice's language, one of the values of `kokoro_voice.languages.LANGUAGES`.
+        lexicons: Pronunciations of words.
 
     Returns:
         The readings in order. Their `written` words, joined by blanks, are the words of `text`.
     """
     words = words_of(text)
     rewriter = Rewriter(words, [word if LINK.search(word) else canonical(word) for word in words])
+    rewriter.respell(lambda respelling: _said(respelling, language))
+    for lexicon in lexicons:
+        lexicon.apply(rewriter, language, lambda respelling: _said(respelling, language))
     if (rules := _RULES.get(language)) is not None:
         rules(rewriter, language)
     return rewriter.readings()
+
+
+def _said(respelling: str, language: str) -> str:
+    return " ".join(reading.spoken for reading in read(respelling, language) if reading.spoken)

@@ -33,7 +33,7 @@ class ScriptedSynthesizer(Synthesizer):
     def __init__(self) -> None:
         self.prepared: list[dict[str, Any]] = []
 
-    def pronounce(self, segment: Any, voice: Any) -> Pronunciation:
+    def pronounce(self, segment: Any, voice: Any, lexicons: Any = ()) -> Pronunciation:
         sentence: Any = SimpleNamespace(pause_s=0.5)
         unspoken = [word for word in segment.text.split() if word.startswith("1")]
         return Pronunciation([sentence] if any(map(str.isalpha, segment.text)) else [], unspoken)
