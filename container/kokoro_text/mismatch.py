@@ -70,7 +70,8 @@ def mismatch(text: str, language: str) -> str | None:
     script, count = max(counts.items(), key=lambda item: item[1])
     if script != _OWN_SCRIPT.get(language, "Latin") and count > len(letters) / 2:
         return f"the voice speaks {name}, but most of the text is in {script} script"
-    if script != "Latin" or not _OWN_WORDS[name].isdisjoint(words):
+    own_words = _OWN_WORDS.get(name)
+    if script != "Latin" or own_words is None or not own_words.isdisjoint(words):
         return None
     found = {other: sum(map(frequent.__contains__, words)) for other, frequent in _WORDS.items()}
     other, count = max(found.items(), key=lambda item: item[1])

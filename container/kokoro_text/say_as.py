@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import regex
 from babel.dates import format_date, format_skeleton
 
-from kokoro_text.spans import MarkupError
+from kokoro_text.spans import MarkupError, shown
 from kokoro_text.spelling import number_words, spelled, telephone_groups
 
 KINDS = {
@@ -53,7 +53,7 @@ def readings(text: str, attributes: Mapping[str, str], language: str) -> list[tu
             return [(group, spelled(group, language)) for group in groups]
         case "number" | "ordinal":
             number = _integer(text)
-            if number is None and reading == "ordinal":
+            if reading == "ordinal" and (number is None or number < 1):
                 raise _unfit(text, kind, "a whole number, such as 21")
             if number is None:
                 return [(text, "")] if _digits(text, kind) else []
@@ -81,7 +81,7 @@ def _integer(text: str) -> int | None:
 def _date(text: str, form: str, language: str) -> str:
     if form not in DATE_FORMATS:
         raise MarkupError(
-            f'<say-as interpret-as="date" format="{form}">: the formats are '
+            f'<say-as interpret-as="date" format="{shown(form)}">: the formats are '
             f"{', '.join(DATE_FORMATS)}"
         )
     numbers = _NUMBER.findall(text)
@@ -104,5 +104,6 @@ def _date(text: str, form: str, language: str) -> str:
 
 
 def _unfit(text: str, kind: str, fitting: str) -> MarkupError:
-    shown = text if len(text) <= 40 else f"{text[:39]}…"
-    return MarkupError(f'<say-as interpret-as="{kind}">: {shown!r} is not accepted; give {fitting}')
+    return MarkupError(
+        f'<say-as interpret-as="{kind}">: {shown(text)!r} is not accepted; give {fitting}'
+    )

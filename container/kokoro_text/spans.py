@@ -105,12 +105,17 @@ class Spans:
             self._spans.append(_OpenSpan(rate, [text]))
 
 
-def duration_s(duration: str, shown: str) -> float:
+def shown(text: str) -> str:
+    """Return `text` for a message, in at most 60 characters."""
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def duration_s(duration: str, where: str) -> float:
     """Return a duration in seconds.
 
     Args:
         duration: A number with the unit `s` or `ms`. Without a unit it is a number of seconds.
-        shown: The duration with its surroundings, for the error.
+        where: The duration with its surroundings, for the error.
 
     Raises:
         MarkupError: It is not a duration, or not one from 0 to `MAX_PAUSE_S`.
@@ -119,7 +124,7 @@ def duration_s(duration: str, shown: str) -> float:
     seconds = float(match[1]) / (1000 if match[2] == "ms" else 1) if match else -1.0
     if not 0 <= seconds <= MAX_PAUSE_S:
         raise MarkupError(
-            f"{shown} is not accepted; give a pause of 0 to {MAX_PAUSE_S:g} s, such as 0.5s or "
+            f"{where} is not accepted; give a pause of 0 to {MAX_PAUSE_S:g} s, such as 0.5s or "
             "500ms"
         )
     return seconds

@@ -3,9 +3,11 @@
 import unicodedata
 
 import regex
-from num2words import CONVERTER_CLASSES, num2words
+from num2words import num2words
 
 _NUM2WORDS = {"en-us": "en", "en-gb": "en", "es": "es", "fr-fr": "fr", "it": "it", "pt-br": "pt_BR"}
+
+_MAX_NUMBER = 10**12
 
 _SIGNS = ". , - _ / \\ : @ # + & * % ="
 _NAMES = {
@@ -37,7 +39,7 @@ def number_words(number: int, language: str, kind: str = "cardinal") -> str | No
         kind: `cardinal` or `ordinal`.
     """
     code = _NUM2WORDS.get(language)
-    if code is None or abs(number) >= CONVERTER_CLASSES[code].MAXVAL:
+    if code is None or abs(number) >= _MAX_NUMBER:
         return None
     words: str = num2words(number, lang=code, to=kind)
     return words.replace(",", "")  # A comma, as in "one thousand, two hundred", would be a pause.

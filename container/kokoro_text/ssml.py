@@ -12,7 +12,7 @@ import regex
 
 from kokoro_text.phonemes import from_ipa, unknown_phonemes
 from kokoro_text.say_as import KINDS, readings
-from kokoro_text.spans import MarkupError, Spans, duration_s
+from kokoro_text.spans import MarkupError, Spans, duration_s, shown
 from kokoro_voice.languages import LANGUAGES
 
 MIN_RATE, MAX_RATE = 0.5, 2.0
@@ -23,7 +23,7 @@ STRENGTHS_S = {
 }  # fmt: skip
 """The pauses of `<break strength>`, in seconds."""
 
-_ELEMENTS: Mapping[str, tuple[str, ...]] = {
+ELEMENTS: Mapping[str, tuple[str, ...]] = {
     "speak": ("version", "xmlns", "xml:lang", "xmlns:xsi", "xsi:schemaLocation"),
     "p": (),
     "s": (),
@@ -113,8 +113,8 @@ class _Reader:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Begin an element."""
-        if name not in _ELEMENTS:
-            raise MarkupError(f"<{name}> is not supported; the elements are {_elements()}")
+        if name not in ELEMENTS:
+            raise MarkupError(f"<{shown(name)}> is not supported; the elements are {_elements()}")
         _check_attributes(name, attributes)
         parent = self._open[-1] if self._open else _Element("", {}, 1.0, None)
         if name == "speak" and self._open:
@@ -223,10 +223,10 @@ def _in_language(phrase: str, language: str) -> str:
 
 def _check_attributes(name: str, attributes: Mapping[str, str]) -> None:
     for attribute in attributes:
-        if attribute not in _ELEMENTS[name]:
-            accepted = ", ".join(_ELEMENTS[name]) or "none"
+        if attribute not in ELEMENTS[name]:
+            accepted = ", ".join(ELEMENTS[name]) or "none"
             raise MarkupError(
-                f"the attribute {attribute} of <{name}> is not supported; its attributes: "
+                f"the attribute {shown(attribute)} of <{name}> is not supported; its attributes: "
                 f"{accepted}; the elements are {_elements()}"
             )
     required = _REQUIRED.get(name)
@@ -235,21 +235,22 @@ def _check_attributes(name: str, attributes: Mapping[str, str]) -> None:
     kind = attributes.get("interpret-as")
     if kind is not None and kind not in KINDS:
         raise MarkupError(
-            f'<say-as interpret-as="{kind}"> is not supported; the values are {", ".join(KINDS)}'
+            f'<say-as interpret-as="{shown(kind)}"> is not supported; the values are '
+            f"{', '.join(KINDS)}"
         )
 
 
 def _elements() -> str:
-    return ", ".join(_ELEMENTS)
+    return ", ".join(ELEMENTS)
 
 
 def _pause_s(attributes: Mapping[str, str]) -> float:
     if "time" in attributes:
-        return duration_s(attributes["time"], f'<break time="{attributes["time"]}">')
+        return duration_s(attributes["time"], f'<break time="{shown(attributes["time"])}">')
     strength = attributes.get("strength", "medium")
     if strength not in STRENGTHS_S:
         raise MarkupError(
-            f'<break strength="{strength}"> is not supported; the values are '
+            f'<break strength="{shown(strength)}"> is not supported; the values are '
             f"{', '.join(STRENGTHS_S)}"
         )
     return STRENGTHS_S[strength]
@@ -263,7 +264,7 @@ def _rate(value: str) -> float:
             rate = 1 + rate if match[1] == "+" else 1 - rate
     if rate is None or not MIN_RATE <= rate <= MAX_RATE:
         raise MarkupError(
-            f'<prosody rate="{value}"> is not accepted; give {", ".join(RATES)}, or '
+            f'<prosody rate="{shown(value)}"> is not accepted; give {", ".join(RATES)}, or '
             f"{100 * MIN_RATE:g}% to {100 * MAX_RATE:g}%"
         )
     return rate
@@ -277,7 +278,7 @@ def _served(tag: str, own: str) -> str | None:
     related = [language for language in served if language[:2] == tag.partition("-")[0]]
     if not exact + related:
         raise MarkupError(
-            f'<lang xml:lang="{tag}">: this language is not served; the languages are '
+            f'<lang xml:lang="{shown(tag)}">: this language is not served; the languages are '
             f"{', '.join(sorted(set(LANGUAGES.values())))}"
         )
     language = (exact + related)[0]
@@ -288,17 +289,18 @@ def _phonemes(attributes: Mapping[str, str], language: str) -> str:
     alphabet = attributes.get("alphabet", "ipa")
     if alphabet not in ("ipa", "kokoro"):
         raise MarkupError(
-            f'<phoneme alphabet="{alphabet}"> is not supported; the values are ipa, kokoro'
+            f'<phoneme alphabet="{shown(alphabet)}"> is not supported; the values are ipa, kokoro'
         )
     ph = " ".join(attributes["ph"].split())
     phonemes = from_ipa(ph, language) if alphabet == "ipa" else ph
     unknown = unknown_phonemes(phonemes)
     if unknown or any(char in phonemes for char in "()"):
         raise MarkupError(
-            f'<phoneme ph="{ph}">: the voices have no phoneme {", ".join(unknown) or "( or )"}'
+            f'<phoneme ph="{shown(ph)}">: the voices have no phoneme '
+            f"{', '.join(unknown[:10]) or '( or )'}"
         )
     if len(phonemes) + 2 > _MAX_LINK_CHARS:
         raise MarkupError(
-            f'<phoneme ph="{ph}"> is too long; give at most {_MAX_LINK_CHARS - 2} phonemes'
+            f'<phoneme ph="{shown(ph)}"> is too long; give at most {_MAX_LINK_CHARS - 2} phonemes'
         )
     return phonemes
