@@ -17,17 +17,40 @@ from kokoro_server.http_server import listen, make_http_server
 from kokoro_server.scheduler import Scheduler
 from kokoro_server.settings import Settings, SettingsError
 from kokoro_server.synthesis import Speech
+from kokoro_text.lexicon import Lexicon, LexiconError
 from kokoro_voice.errors import ModelError, VoiceError
 from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.voices import Voices
 
 _EXIT_FAILED, _EXIT_USAGE = 1, 2
+_LEXICON_PATH = Path(__file__).parents[1] / "lexicon.toml"
 
 logger = logging.getLogger(__name__)
 
 
+def _lexicon(path: Path | None) -> Lexicon:
+    """Read the deployment's lexicon. Without a setting there need not be one.
+
+    Raises:
+        SettingsError: It cannot be read, or a line of it is wrong.
+    """
+    file = path or _LEXICON_PATH
+    if path is None and not file.exists():
+        return Lexicon()
+    try:
+        return Lexicon.parse(file.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"KOKORO_LEXICON: {file} cannot be read: {error}") from None
+    except LexiconError as error:
+        raise SettingsError(f"KOKORO_LEXICON: {file}, {error}") from None
+
+
 async def _serve(
-    settings: Settings, voices: Voices, listener: socket.socket, scheduler: Scheduler[Work]
+    settings: Settings,
+    voices: Voices,
+    lexicon: Lexicon,
+    listener: socket.socket,
+    scheduler: Scheduler[Work],
 ) -> int:
     app = SpeechApp(settings, voices)
     http = make_http_server(app.asgi, settings)
@@ -44,7 +67,7 @@ async def _serve(
             synthesizer = await asyncio.to_thread(
                 Synthesizer, settings.model_dir, settings.threads, settings.execution_provider
             )
-            speech = Speech(synthesizer, EngineQueue(scheduler))
+            speech = Speech(synthesizer, EngineQueue(scheduler), lexicon)
             resources.push_async_callback(speech.close)
             app.admission.learn(await speech.warm_up(voices.default, settings.granularity))
         except ModelError as error:
@@ -96,6 +119,7 @@ def main(arguments: list[str] | None = None, scheduler: Scheduler[Work] | None =
     try:
         settings = Settings.from_environment(os.environ, options.model_dir)
         voices = Voices.in_directory(settings.model_dir, settings.default_voice)
+        lexicon = _lexicon(settings.lexicon)
     except SettingsError as error:
         print(f"error: {error}", file=sys.stderr)
         return _EXIT_USAGE
@@ -108,7 +132,7 @@ def main(arguments: list[str] | None = None, scheduler: Scheduler[Work] | None =
         print(f"error: cannot listen on {options.host}:{options.port}: {error}", file=sys.stderr)
         return _EXIT_FAILED
     with listener:
-        return asyncio.run(_serve(settings, voices, listener, scheduler or Scheduler()))
+        return asyncio.run(_serve(settings, voices, lexicon, listener, scheduler or Scheduler()))
 
 
 if __name__ == "__main__":

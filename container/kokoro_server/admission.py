@@ -97,15 +97,15 @@ class Admission:
         in_flight.remove(utterance)
         if not in_flight:
             del self._in_flight[utterance.listener]
-        if utterance.state is UtteranceState.COMPLETE and utterance.tally.audio_s > 0:
+        if utterance.state is UtteranceState.COMPLETE and utterance.tally.spoken_s > 0:
             self.learn(utterance)
 
     def learn(self, utterance: Utterance) -> None:
         """Record the cost of a complete utterance. Warm-up calls it, too, to give a first guess."""
         tally = utterance.tally
-        self._real_time_factor.observe(tally.engine_s, tally.audio_s)
-        self._audio_s_per_char.observe(tally.audio_s, utterance.request.chars)
-        self._chunk_s.observe(tally.audio_s, tally.chunks)
+        self._real_time_factor.observe(tally.engine_s, tally.spoken_s)
+        self._audio_s_per_char.observe(tally.spoken_s, utterance.request.chars)
+        self._chunk_s.observe(tally.spoken_s, tally.chunks)
 
     def _has_room(self, newcomer: Utterance, now_s: float) -> bool:
         real_time_factor = self._real_time_factor.value

@@ -17,6 +17,7 @@ from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice, Voices
 
 MAX_REQUEST_ID_CHARS = 128
+MAX_LEXICON_WORDS = 200
 
 Granularity = Literal["window", "sentence"]
 """The unit in which audio is synthesized and sent: windows inside a sentence, or sentences."""
@@ -65,6 +66,11 @@ class _SpeechFields(_Inbound):
     speed: float = Field(1.0, ge=0.5, le=2.0, description="a number from 0.5 to 2")
     sample_rate: Literal[24_000] = Field(24_000, description="24000")
     granularity: Granularity | None = Field(None, description='"window" or "sentence"')
+    lexicon: dict[str, str] | None = Field(
+        None,
+        max_length=MAX_LEXICON_WORDS,
+        description=f"an object of at most {MAX_LEXICON_WORDS} words and their pronunciations",
+    )
 
     @field_validator("text")
     @classmethod
@@ -78,8 +84,8 @@ class Speak(_SpeechFields):
     """Speak `text`.
 
     Without a `request_id` the session generates one. Without a `voice` or a `granularity` the
-    default applies. With `timestamps`, the times of the words are sent. With `sentence`, the text
-    is one sentence, which the server does not split into sentences.
+    default applies. `lexicon` has pronunciations of words. With `timestamps`, the times of the
+    words are sent. With `sentence`, the text is one sentence, which the server does not split.
     """
 
     type: Literal["speak"] = "speak"
@@ -218,7 +224,10 @@ class _Outbound(BaseModel):
 
 
 class SynthesisStart(_Outbound):
-    """Announces that the audio of a request follows."""
+    """Announces that the audio of a request follows.
+
+    `warning` is absent unless something is probably wrong, such as the voice's language.
+    """
 
     type: Literal["synthesis_start"] = "synthesis_start"
     request_id: str
@@ -226,6 +235,11 @@ class SynthesisStart(_Outbound):
     format: SessionFormat = "pcm"
     sample_rate: int = SAMPLE_RATE_HZ
     channels: int = 1
+    warning: str | None = None
+
+    def encode(self) -> str:
+        """Return the event as one text frame, without a warning if there is none."""
+        return self.model_dump_json(exclude_none=True)
 
 
 def word_in_request(word: WordTime, begin_s: float) -> WordTime:

@@ -47,8 +47,9 @@ def metric_line(utterance: Utterance, namespace: str, endpoint_name: str, unix_s
     the time from the utterance's turn to its first audio. Clients may send many requests at once,
     so the turn begins when the request arrives or, if that is later, when all audio of the
     session's previous request has been synthesized. `RealTimeFactor` is engine time divided by the
-    duration of the audio. Waiting for the engine, which other sessions use too, counts in
-    `FirstAudio` only. `UnspokenWords` is there only if a word had no sound.
+    duration of the audio, without the pauses that the text asks for. Waiting for the engine, which
+    other sessions use too, counts in `FirstAudio` only. `UnspokenWords` is there only if a word had
+    no sound.
 
     Args:
         utterance: An utterance that is complete or has failed.
@@ -67,8 +68,8 @@ def metric_line(utterance: Utterance, namespace: str, endpoint_name: str, unix_s
         metrics["FirstAudio"] = ("Milliseconds", round(1000 * first_audio_s, 1))
     if utterance.unspoken:
         metrics["UnspokenWords"] = ("Count", len(utterance.unspoken))
-    if tally.audio_s > 0:
-        metrics["RealTimeFactor"] = ("None", round(tally.engine_s / tally.audio_s, 4))
+    if tally.spoken_s > 0:
+        metrics["RealTimeFactor"] = ("None", round(tally.engine_s / tally.spoken_s, 4))
     directive = {
         "Namespace": namespace,
         "Dimensions": [["Endpoint"]],

@@ -182,7 +182,9 @@ class Session:
         if answer.started_s is None and (answer.frames or complete):
             answer.started_s = now_s
             request = utterance.request
-            return SynthesisStart(request_id=request.request_id, voice=request.voice.name).encode()
+            return SynthesisStart(
+                request_id=request.request_id, voice=request.voice.name, warning=request.warning
+            ).encode()
         if answer.frames:
             self._active_s = now_s
             frame = answer.frames.popleft()

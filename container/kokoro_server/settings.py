@@ -38,6 +38,9 @@ class Settings(BaseModel):
     granularity: Granularity = "window"
     """The granularity of a request that names none: audio is synthesized and sent in windows
     inside a sentence, or in whole sentences."""
+    lexicon: Path | None = None
+    """The file of the pronunciation lexicon. By default `lexicon.toml` in the folder of the
+    server, which an image gets from `container/lexicon.toml`."""
     max_sessions: int = Field(64, ge=1)
     """WebSocket sessions and batch requests that may be open at once; more get status 503."""
     max_queued_requests: int = Field(32, ge=1)

@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import chain, pairwise
 
 from kokoro_server import codecs
 from kokoro_server.admission import Ratio
@@ -17,10 +18,17 @@ from kokoro_server.engine_queue import EngineQueue
 from kokoro_server.messages import Granularity, ProtocolError, word_in_request
 from kokoro_server.playback import Listener
 from kokoro_server.utterance import SpeechChunk, SpeechRequest, Utterance
+from kokoro_text.lexicon import Lexicon
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples, silence
 from kokoro_voice.decoding import FRAME_WORK_S
-from kokoro_voice.synthesizer import AudioChunk, PreparedSentence, Sentence, Synthesizer
-from kokoro_voice.text import segments
+from kokoro_voice.synthesizer import (
+    AudioChunk,
+    PreparedSentence,
+    Pronunciation,
+    Sentence,
+    Synthesizer,
+)
+from kokoro_voice.text import Segment, segments
 from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice
 
@@ -37,11 +45,15 @@ class Speech:
     Args:
         synthesizer: The loaded model. It must not be used elsewhere.
         queue: Does the engine's work. It is closed together with this object.
+        lexicon: The deployment's pronunciations. Those of a request precede them.
     """
 
-    def __init__(self, synthesizer: Synthesizer, queue: EngineQueue) -> None:
+    def __init__(
+        self, synthesizer: Synthesizer, queue: EngineQueue, lexicon: Lexicon | None = None
+    ) -> None:
         self._synthesizer = synthesizer
         self._queue = queue
+        self._lexicon = lexicon or Lexicon()
         self._g2p_thread = ThreadPoolExecutor(1, "g2p")
         self._frame_work_s = Ratio()
 
@@ -88,27 +100,57 @@ class Speech:
             Each chunk of audio as soon as it is decoded. The tally includes it by then.
 
         Raises:
-            ProtocolError: `unreadable`, if the text contains nothing that can be spoken.
+            ProtocolError: `unreadable`, if the text contains neither a pause nor anything that can
+                be spoken.
         """
         request = utterance.request
         spoken = False
-        for segment in segments(request.text, request.voice.language, is_sentence=request.sentence):
-            pronunciation = await asyncio.get_running_loop().run_in_executor(
-                self._g2p_thread, self._synthesizer.pronounce, segment, request.voice
-            )
-            utterance.unspoken += pronunciation.unspoken
-            for sentence in pronunciation.sentences:
-                spoken = True
-                prepared = await self._prepare(utterance, sentence)
-                while (decoded := await self._decode_next(utterance, prepared)) is not None:
-                    if len(decoded.samples):
-                        yield _chunk(utterance, decoded.samples, decoded.words)
-                yield _chunk(utterance, prepared.tail())
-                yield _chunk(utterance, silence(sentence.pause_s / request.speed))
-        if not spoken:
+        leading_s = 0.0
+        for span in request.spans:
+            speed = request.speed * span.rate
+            for segment, following in pairwise(
+                chain(
+                    segments(span.text, request.voice.language, is_sentence=request.sentence),
+                    (None,),
+                )
+            ):
+                assert segment is not None
+                pronunciation = await self._pronounce(segment, request)
+                utterance.unspoken += pronunciation.unspoken
+                for sentence in pronunciation.sentences:
+                    prepared = await self._prepare(utterance, sentence, speed)
+                    if leading_s:
+                        yield _pause(utterance, leading_s)
+                        leading_s = 0.0
+                    spoken = True
+                    while (decoded := await self._decode_next(utterance, prepared)) is not None:
+                        if len(decoded.samples):
+                            yield _chunk(utterance, decoded.samples, decoded.words)
+                    yield _chunk(utterance, prepared.tail())
+                    if following is not None or span.pause_s is None:
+                        yield _chunk(utterance, silence(sentence.pause_s / speed))
+            if span.pause_s and spoken:
+                yield _pause(utterance, span.pause_s)
+            elif span.pause_s:
+                # Text that cannot be spoken is an error before any audio.
+                leading_s += span.pause_s
+        if leading_s and not utterance.unspoken:
+            yield _pause(utterance, leading_s)
+        elif not spoken:
             raise ProtocolError("unreadable", _nothing_to_say(utterance.unspoken))
 
-    async def _prepare(self, utterance: Utterance, sentence: Sentence) -> PreparedSentence:
+    async def _pronounce(self, segment: Segment, request: SpeechRequest) -> Pronunciation:
+        return await asyncio.get_running_loop().run_in_executor(
+            self._g2p_thread,
+            self._synthesizer.pronounce,
+            segment,
+            request.voice,
+            (request.lexicon, self._lexicon),
+        )
+
+    async def _prepare(
+        self, utterance: Utterance, sentence: Sentence, speed: float
+    ) -> PreparedSentence:
         request = utterance.request
         return await self._queue.run(
             utterance,
@@ -116,7 +158,7 @@ class Speech:
                 self._synthesizer.prepare,
                 sentence,
                 request.voice,
-                request.speed,
+                speed,
                 windowed=request.granularity == "window",
                 frame_work_s=self._frame_work_s.value or FRAME_WORK_S,
             ),
@@ -142,6 +184,13 @@ def _nothing_to_say(unspoken: Sequence[str]) -> str:
         return "text: it contains nothing that can be spoken; give at least a word"
     words = ", ".join(map(repr, unspoken[:MAX_UNSPOKEN_NAMED]))
     return f"text: no sound is known for {words}; give at least a word that can be spoken"
+
+
+def _pause(utterance: Utterance, pause_s: float) -> SpeechChunk:
+    """Hand out a pause that the text asks for."""
+    samples = silence(pause_s)
+    utterance.tally.pause_s += len(samples) / SAMPLE_RATE_HZ
+    return _chunk(utterance, samples)
 
 
 def _chunk(utterance: Utterance, samples: Samples, words: Sequence[WordTime] = ()) -> SpeechChunk:

@@ -6,6 +6,7 @@ The session, or the batch route, and the engine's thread share the same object.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from functools import cached_property
 
 from kokoro_server.messages import (
     BatchRequest,
@@ -16,7 +17,12 @@ from kokoro_server.messages import (
 )
 from kokoro_server.playback import Listener
 from kokoro_server.settings import Settings
+from kokoro_text.control import said, spans, without_links
+from kokoro_text.lexicon import Lexicon, LexiconError
+from kokoro_text.mismatch import mismatch
 from kokoro_text.normalizer import spoken_chars
+from kokoro_text.spans import MarkupError, Span
+from kokoro_text.ssml import MAX_RATE, MIN_RATE
 from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice, Voices
 
@@ -34,6 +40,8 @@ class SpeechRequest:
     timestamps: bool = False
     sentence: bool = False
     """Whether the text is one sentence, which is not split into sentences again."""
+    lexicon: Lexicon = field(default_factory=Lexicon, compare=False)
+    """The request's own pronunciations."""
 
     @classmethod
     def of(
@@ -47,7 +55,8 @@ class SpeechRequest:
             settings: The limit of the text's length and the default granularity.
 
         Raises:
-            ProtocolError: `too_long` for the text; `unknown_voice` or `invalid` for the voice.
+            ProtocolError: `too_long` for the text; `unknown_voice` or `invalid` for the voice;
+                `invalid` for the control in the text, or for the lexicon.
         """
         if len(message.text) > settings.max_text_chars:
             raise ProtocolError(
@@ -55,15 +64,38 @@ class SpeechRequest:
                 f"text: it has {len(message.text)} characters, at most {settings.max_text_chars} "
                 "are accepted; split it into several requests",
             )
-        return cls(
+        voice = resolve_voice(voices, message.voice)
+        try:
+            lexicon = Lexicon.of(message.lexicon or {}, voice.language)
+        except LexiconError as error:
+            raise ProtocolError("invalid", f"lexicon: {error}") from None
+        request = cls(
             request_id=message.request_id or "",
             text=message.text,
-            voice=resolve_voice(voices, message.voice),
+            voice=voice,
             speed=message.speed,
             granularity=message.granularity or settings.granularity,
             timestamps=message.timestamps,
             sentence=isinstance(message, Speak) and message.sentence,
+            lexicon=lexicon,
         )
+        try:
+            rates = {span.rate for span in request.spans}
+        except MarkupError as error:
+            raise ProtocolError("invalid", f"text: {error}") from None
+        for rate in rates:
+            if not MIN_RATE <= rate * request.speed <= MAX_RATE:
+                raise ProtocolError(
+                    "invalid",
+                    f"text: the rate {rate:g} times the speed {request.speed:g} is not from "
+                    f"{MIN_RATE:g} to {MAX_RATE:g}; change one of them",
+                )
+        return request
+
+    @cached_property
+    def spans(self) -> Sequence[Span]:
+        """The text, divided where it controls its pauses and its rate."""
+        return spans(self.text, self.voice.language)
 
     @property
     def chars(self) -> float:
@@ -71,7 +103,13 @@ class SpeechRequest:
 
         It estimates the length of the audio.
         """
-        return spoken_chars(self.text) / self.speed
+        return sum(spoken_chars(said(span.text)) / span.rate for span in self.spans) / self.speed
+
+    @property
+    def warning(self) -> str | None:
+        """What is probably wrong with the request: the text is not in the voice's language."""
+        text = " ".join(without_links(span.text) for span in self.spans)
+        return mismatch(text, self.voice.language)
 
 
 @dataclass(frozen=True)
@@ -95,6 +133,13 @@ class Tally:
     """Audio handed out, in seconds."""
     chunks: int = 0
     """The number of chunks of that audio."""
+    pause_s: float = 0.0
+    """The part of that audio that is pauses which the text asks for, in seconds."""
+
+    @property
+    def spoken_s(self) -> float:
+        """The audio that costs the engine time, in seconds; 0 if there are only pauses."""
+        return self.audio_s - self.pause_s
 
 
 class UtteranceState(Enum):

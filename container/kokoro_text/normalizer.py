@@ -1,6 +1,6 @@
 """Reads text aloud on paper: each written word, and the words that a voice says for it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import regex
@@ -16,6 +16,7 @@ from kokoro_text import (
     spanish,
 )
 from kokoro_text.characters import canonical
+from kokoro_text.lexicon import Lexicon
 from kokoro_text.pictures import names_of_pictures
 from kokoro_text.reading import LINK, Reading, Rewriter, words_of
 from kokoro_text.scripts import is_japanese, readable
@@ -49,12 +50,17 @@ def spoken_chars(text: str) -> int:
     return len(text) + (_WORD_CHARS - 1) * len(_SHORT.findall(text))
 
 
-def read(text: str, language: str, *, name_pictures: bool = False) -> list[Reading]:
+def read(
+    text: str, language: str, lexicons: Sequence[Lexicon] = (), *, name_pictures: bool = False
+) -> list[Reading]:
     """Return how the words of `text` are read in `language`.
+
+    Respellings in the text come first, then the lexicons in their order, then the language's rules.
 
     Args:
         text: Words of one sentence, separated by white space.
         language: The voice's language, one of the values of `kokoro_voice.languages.LANGUAGES`.
+        lexicons: Pronunciations of words.
         name_pictures: Whether the names of emoji are said. By default, emoji are silent.
 
     Returns:
@@ -62,6 +68,9 @@ def read(text: str, language: str, *, name_pictures: bool = False) -> list[Readi
     """
     words = words_of(text)
     rewriter = Rewriter(words, [word if LINK.search(word) else canonical(word) for word in words])
+    rewriter.respell(lambda respelling: _said(respelling, language))
+    for lexicon in lexicons:
+        lexicon.apply(rewriter, language, lambda respelling: _said(respelling, language))
     if (rules := _RULES.get(language)) is not None:
         rules(rewriter, language)
     japanese = is_japanese(text)
@@ -81,3 +90,7 @@ def _with_names(reading: Reading, language: str) -> Reading:
     end = len(reading.spoken.rstrip(".,;:!?…"))
     spoken = f"{reading.spoken[:end]} {names}{reading.spoken[end:]}"
     return replace(reading, spoken=spoken.strip())
+
+
+def _said(respelling: str, language: str) -> str:
+    return " ".join(reading.spoken for reading in read(respelling, language) if reading.spoken)

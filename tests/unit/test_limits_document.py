@@ -2,8 +2,9 @@
 
 import re
 
-from kokoro_server import app, codecs
+from kokoro_server import app, codecs, messages
 from kokoro_server.settings import Settings as SpeechSettings
+from kokoro_text import lexicon, spans
 from kokoro_voice import voices
 from tests.documents import ROOT
 from voice_agent.__main__ import MAX_FRAME_BYTES
@@ -32,5 +33,8 @@ def test_the_other_limits_are_those_of_the_code() -> None:
     assert MAX_FRAME_BYTES == 2 << 20
     assert {codecs.MAX_FRAME_BYTES, MAX_AUDIO_FRAME_BYTES} == {16_384}
     assert {voices.MAX_COMPONENTS, voices.MIN_WEIGHT, voices.MAX_WEIGHT} == {8, 0.01, 100}
-    for limit in (8, 2, 16_384, 0.01, 100):
+    assert (spans.MAX_PAUSE_S, spans.MAX_PAUSES_S) == (10, 600)
+    assert (messages.MAX_LEXICON_WORDS, lexicon.MAX_WORD_CHARS) == (200, 60)
+    assert lexicon.MAX_PRONUNCIATION_CHARS == 100
+    for limit in (8, 2, 16_384, 0.01, 100, 10, 600, 200, 60):
         assert limit in numbers(DOCUMENT)

@@ -9,6 +9,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from kokoro_server import messages as speech
+from kokoro_server.settings import Settings
+from kokoro_server.utterance import SpeechRequest
+from kokoro_text import say_as, ssml
+from kokoro_voice.voices import Voices
 from speech_client import errors
 from voice_agent import messages as agent
 from voice_agent.model import BedrockError
@@ -148,3 +152,32 @@ def test_the_example_conversation_has_the_agents_order() -> None:
         "agent_start", "text_delta", "audio_stream_start", "sentence", "words", "audio_stream_end",
         "interrupted", "agent_end",
     ]  # fmt: skip
+
+
+def test_the_elements_of_ssml_are_documented() -> None:
+    """An element that is missing here is used by nobody; one that is not there is an error."""
+    section = SPEECH.split("### Control by the text")[1].split("\n### ")[0]
+    tables = "\n".join(re.findall(r"^\|.*", section, re.MULTILINE))
+    assert set(re.findall(r"<(\w[\w-]*)>", tables)) == set(ssml.ELEMENTS)
+    attributes = {name for names in ssml.ELEMENTS.values() for name in names}
+    prose = re.sub(r"```.*?```", "", section, flags=re.DOTALL)
+    codes = set(re.findall(r"`([^`]+)`", prose))
+    assert {name for name in attributes if not name.startswith(("xmlns:", "xsi:"))} <= codes
+    assert {*say_as.KINDS, *say_as.DATE_FORMATS, *ssml.RATES, *ssml.STRENGTHS_S} <= codes
+    for name, value in ssml.RATES.items():
+        assert re.search(rf"`{name}`[^,(]*\({100 * value:g}%\)|`{name}` or", section), name
+    for name, value in ssml.STRENGTHS_S.items():
+        assert f"`{name}` ({value:g} s" in section
+
+
+def test_the_requests_of_the_document_are_spoken() -> None:
+    """An example whose markup is refused misleads its reader."""
+    settings, voices = (
+        Settings(model_dir=Path("unused")),
+        Voices(["af_heart", "af_bella", "af_sky"], "af_heart"),
+    )
+    for message in examples(SPEECH):
+        if json.loads(message).get("type") == "speak":
+            speak = speech.decode(message)
+            assert isinstance(speak, speech.Speak)
+            SpeechRequest.of(speak, voices, settings)

@@ -159,3 +159,10 @@ def test_word_times_are_those_of_the_audio_of_the_request() -> None:
     """Guards against times that start at zero in every sentence."""
     word = messages.word_in_request(WordTime("Oh.", 0.1, 0.17500000000000002), begin_s=2.5)
     assert word == WordTime(text="Oh.", start_s=2.6, end_s=2.675)
+
+
+@pytest.mark.parametrize("lexicon", [["a"], {"a": 1}, {f"word{n}": "a" for n in range(201)}])
+def test_a_lexicon_is_an_object_of_limited_size(lexicon: object) -> None:
+    """Guards against a lexicon that takes longer than the speech."""
+    with pytest.raises(ProtocolError, match=r"lexicon: .* is not accepted; give .* 200 words"):
+        decode(json.dumps({"text": "a", "lexicon": lexicon}))

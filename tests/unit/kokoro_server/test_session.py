@@ -620,3 +620,15 @@ TestAnySession = AnySession.TestCase
 TestAnySession.settings = hypothesis_settings(
     max_examples=60, stateful_step_count=40, deadline=None
 )
+
+
+def test_a_text_in_another_language_starts_with_a_warning() -> None:
+    """Guards against a client that hears babble and does not learn why."""
+    session = new_session()
+    tell(session, type="speak", text="Привет, как дела?")
+    tell(session, type="speak", text="Hello.")
+    for _ in range(2):
+        speak(session, 0.0)
+    starts = [e for e in drain(session) if not isinstance(e, bytes) and e["type"].endswith("start")]
+    assert "Cyrillic" in starts[0]["warning"]
+    assert "warning" not in starts[1]

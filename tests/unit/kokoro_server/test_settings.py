@@ -61,3 +61,32 @@ def test_what_is_wrong_at_the_start_is_one_line_and_exit_code_2(
     monkeypatch.delenv("KOKORO_TREADS")
     assert main(["serve", "--port", "0", "--model-dir", str(tmp_path)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "mentions"),
+    [
+        (b'[en]\nnginx = "/t\xe2\x82\xac/"', ["line 2", "nginx"]),
+        (b"\xff\xfe", ["cannot be read", "utf-8"]),
+        (None, ["cannot be read", "No such file"]),
+    ],
+)
+def test_a_wrong_lexicon_stops_the_start(
+    content: bytes | None,
+    mentions: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Guards against a deployment that says its names as if there were no lexicon."""
+    (tmp_path / "voices").mkdir()
+    (tmp_path / "voices" / "af_heart.bin").touch()
+    file = tmp_path / "names.toml"
+    if content is not None:
+        file.write_bytes(content)
+    monkeypatch.setenv("KOKORO_LEXICON", str(file))
+    assert main(["serve", "--port", "0", "--model-dir", str(tmp_path)]) == 2
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    for word in ["KOKORO_LEXICON", str(file), *mentions]:
+        assert word in message

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
+from kokoro_server.admission import Admission
 from kokoro_server.engine_queue import EngineQueue
 from kokoro_server.messages import ProtocolError
 from kokoro_server.metrics import metric_line
 from kokoro_server.scheduler import Scheduler
 from kokoro_server.synthesis import Speech
 from kokoro_server.utterance import SpeechChunk, Utterance
+from kokoro_text.lexicon import Lexicon
 from kokoro_voice.audio import Samples
 from kokoro_voice.decoding import Decoding
 from kokoro_voice.synthesizer import AudioChunk, Pronunciation, Synthesizer
@@ -33,8 +35,10 @@ class ScriptedSynthesizer(Synthesizer):
 
     def __init__(self) -> None:
         self.prepared: list[dict[str, Any]] = []
+        self.lexicons: Any = ()
 
-    def pronounce(self, segment: Any, voice: Any) -> Pronunciation:
+    def pronounce(self, segment: Any, voice: Any, lexicons: Any = ()) -> Pronunciation:
+        self.lexicons = lexicons
         sentence: Any = SimpleNamespace(pause_s=0.5)
         unspoken = [word for word in segment.text.split() if word.startswith("1")]
         return Pronunciation([sentence] if any(map(str.isalpha, segment.text)) else [], unspoken)
@@ -93,6 +97,59 @@ async def test_a_sentence_has_no_pause_inside(
     chunks = await spoken(speech, begun)
     assert begun.tally.audio_s == pauses * 1.5  # of each sentence: a second, and the pause
     assert len([chunk for chunk in chunks if chunk.words]) == pauses
+
+
+async def test_a_pause_of_the_text_replaces_the_sentences_own(speech: Speech) -> None:
+    """Guards against pauses that depend on the speed, or are added to those between sentences."""
+    begun = utterance("[pause:1s][pause:1s]One.[pause:3s] Two. Three[pause:0s]", speed=2.0)
+    chunks = await spoken(speech, begun)
+    lengths = [len(chunk.pcm) / 48_000 for chunk in chunks if chunk.pcm]
+    assert lengths == [2.0, 1.0, 3.0, 1.0, 0.25, 1.0]
+    times = [word.start_s for chunk in chunks for word in chunk.words]
+    assert times == [2.1, 6.1, 7.35]
+    assert (begun.tally.audio_s, begun.tally.pause_s, begun.tally.spoken_s) == (8.25, 5.0, 3.25)
+
+
+async def test_pauses_alone_are_silence_and_teach_nothing(speech: Speech) -> None:
+    """Guards against a division by zero, and a real-time factor of silence."""
+    begun = utterance("[pause:1s]\n[pause:2s]")
+    chunks = await spoken(speech, begun)
+    assert [len(chunk.pcm) / 48_000 for chunk in chunks] == [3.0]
+    admission = Admission(1.0)
+    assert admission.accept(begun)
+    admission.end(begun)
+    assert "RealTimeFactor" not in metric_line(begun, "N", "e", 0.0)
+
+
+async def test_an_unreadable_text_is_an_error_before_its_pause(speech: Speech) -> None:
+    """Guards against audio of a request that then fails."""
+    with pytest.raises(ProtocolError) as caught:
+        await anext(speech.speak(utterance("[pause:1s] 12")))
+    assert caught.value.code == "unreadable"
+
+
+async def test_a_rate_is_a_factor_on_the_speed() -> None:
+    """Guards against a rate that replaces the request's speed."""
+    synthesizer = ScriptedSynthesizer()
+    speech = Speech(synthesizer, EngineQueue(Scheduler()))
+    text = "<speak>One <prosody rate='slow'>two.</prosody> Three</speak>"
+    chunks = await spoken(speech, utterance(text, speed=2.0))
+    await speech.close()
+    assert [options["speed"] for options in synthesizer.prepared] == [2.0, 1.5, 2.0]
+    lengths = [len(chunk.pcm) / 48_000 for chunk in chunks if chunk.pcm]
+    assert lengths == [1.0, 1.0, pytest.approx(0.5 / 1.5, abs=1e-4), 1.0, 0.25]
+
+
+async def test_the_requests_lexicon_precedes_the_deployments() -> None:
+    """Guards against a lexicon that does not reach the pronunciation."""
+    synthesizer = ScriptedSynthesizer()
+    deployment, own = Lexicon.of({"a": "b"}, "en-us"), Lexicon.of({"c": "d"}, "en-us")
+    speech = Speech(synthesizer, EngineQueue(Scheduler()), deployment)
+    begun = utterance("One.")
+    begun.request = replace(begun.request, lexicon=own)
+    await spoken(speech, begun)
+    await speech.close()
+    assert synthesizer.lexicons == (own, deployment)
 
 
 async def test_the_request_reaches_the_synthesizer() -> None:

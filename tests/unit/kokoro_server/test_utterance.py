@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -102,3 +103,48 @@ def test_a_request_is_the_same_on_both_routes(kind: type[Speak | BatchRequest]) 
         with pytest.raises(ProtocolError) as caught:
             SpeechRequest.of(kind.model_validate(fields), VOICES, SETTINGS)
         assert caught.value.code == code
+
+
+@pytest.mark.parametrize("kind", [Speak, BatchRequest])
+@pytest.mark.parametrize(
+    ("fields", "mentions"),
+    [
+        ({"text": "Hi [pause:11s]"}, ["text", "[pause:11s]", "0 to 10 s"]),
+        ({"text": "[Hi](/h€/)"}, ["text", "€"]),
+        ({"text": "<speak><audio/></speak>"}, ["text", "<audio>", "prosody"]),
+        (
+            {"text": "<speak><prosody rate='1.5'>x</prosody></speak>", "speed": 1.6},
+            ["text", "1.5", "1.6", "0.5 to 2"],
+        ),
+        ({"text": "Hi.", "lexicon": {"Hi": "/h€/"}}, ["lexicon", "Hi", "€"]),
+        ({"text": "Hi.", "lexicon": {"(Hi)": "hey"}}, ["lexicon", "(Hi)", "brackets"]),
+    ],
+)
+def test_wrong_control_is_refused_on_arrival(
+    kind: type[Speak | BatchRequest], fields: dict[str, Any], mentions: list[str]
+) -> None:
+    """Guards against an error in the middle of the audio."""
+    settings = Settings(model_dir=Path("unused"))
+    with pytest.raises(ProtocolError) as caught:
+        SpeechRequest.of(kind.model_validate(fields), VOICES, settings)
+    assert caught.value.code == "invalid"
+    assert [word for word in mentions if word not in caught.value.message] == []
+
+
+def test_markup_does_not_count_as_speech() -> None:
+    """Guards against a request that is refused because its markup is long."""
+    text = "<speak>Hi. <break time='5s'/><prosody rate='50%'>Hey.</prosody></speak>"
+    assert SpeechRequest("", text, VOICE, speed=2.0).chars == (4 + 4 / 0.5) / 2
+
+
+@pytest.mark.parametrize(
+    ("text", "warns"),
+    [
+        ("Привет, как дела?", True),
+        ("[Привет](/pɾivʲet/) everybody.", False),
+        ("<speak><lang xml:lang='fr'>Vous êtes dans le train avec nous.</lang></speak>", False),
+    ],
+)
+def test_a_text_in_another_language_is_warned_of(text: str, warns: bool) -> None:
+    """Guards against a warning about words whose language or pronunciation is given."""
+    assert (SpeechRequest("", text, VOICE).warning is not None) is warns

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kokoro_text.lexicon import Lexicon
 from kokoro_voice.g2p import Pronouncer
 from kokoro_voice.languages import LANGUAGES
 
@@ -87,3 +88,23 @@ def test_british_and_american_differ(pronouncer: Pronouncer) -> None:
 def test_every_served_language_is_there(pronouncer: Pronouncer, language: str) -> None:
     """Guards against a voice whose language espeak does not know by that name."""
     assert len(pronouncer.phonemes("banana", language)) > 4
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        ("en-us", "[WWW](=World Wide Web), yes", [
+            ("WWW,", "wˈɜɹld wˈId wˈɛb, "), ("yes", "jˈɛs"),
+        ]),
+        ("en-us", "[AB](=eh B) Nguyen’s", [("AB", "ˈA bˈi "), ("Nguyen’s", "wˈɪnz")]),
+        ("es", "[WWW](=red) es Nguyen.", [("WWW", "rˈed "), ("es", "ˈes "), ("Nguyen.", "wˈɪn.")]),
+        ("en-us", "[12 amis](fr-fr)!", [("12 amis!", "dˈuz amˈi!")]),
+    ],
+)  # fmt: skip
+def test_words_said_in_another_way_keep_their_written_form(
+    pronouncer: Pronouncer, language: str, text: str, words: list[tuple[str, str]]
+) -> None:
+    """Guards against word times of words that nobody wrote."""
+    lexicon = Lexicon.of({"Nguyen": "/wˈɪn/"}, language)
+    pronounced = pronouncer.words(text, language, [lexicon])
+    assert [(word.text, word.phonemes) for word in pronounced] == words
