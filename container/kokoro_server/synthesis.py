@@ -132,7 +132,7 @@ class Speech:
             if span.pause_s and spoken:
                 yield _pause(utterance, span.pause_s)
             elif span.pause_s:
-                # Text that cannot be spoken is an error before any audio.
+                # It waits for the first sentence: an unreadable text is an error before any audio.
                 leading_s += span.pause_s
         if leading_s and not utterance.unspoken:
             yield _pause(utterance, leading_s)

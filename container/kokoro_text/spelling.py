@@ -1,6 +1,7 @@
 """Text that is said sign by sign: letters, digits, telephone numbers."""
 
 import unicodedata
+from functools import lru_cache
 
 import regex
 from num2words import num2words
@@ -30,6 +31,7 @@ _GROUP = regex.compile(r"\+|\w+")
 _SIGN = regex.compile(r"\X")
 
 
+@lru_cache(maxsize=1000)
 def number_words(number: int, language: str, kind: str = "cardinal") -> str | None:
     """Return a number in words, or None if no words are known for it.
 

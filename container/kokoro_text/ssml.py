@@ -47,7 +47,8 @@ _BRACKETS = str.maketrans("[]()", "    ")
 _MAX_LINK_CHARS = 100
 # Words of another language that are said together. Their punctuation is the sentence's.
 _PHRASE_CHARS = 80
-_EDGES = regex.compile(r"^([^\p{L}\p{M}\p{N}]*)(.*?)([^\p{L}\p{M}\p{N}]*)$")
+_FIRST_SIGN = regex.compile(r"[\p{L}\p{M}\p{N}]")
+_LAST_SIGN = regex.compile(r"(?r)[\p{L}\p{M}\p{N}]")
 
 
 def is_ssml(text: str) -> bool:
@@ -215,10 +216,11 @@ def _foreign(text: str, language: str) -> str:
 
 
 def _in_language(phrase: str, language: str) -> str:
-    match = _EDGES.match(phrase)
-    if match is None or not match[2] or len(match[2]) > _MAX_LINK_CHARS:
+    first, last = _FIRST_SIGN.search(phrase), _LAST_SIGN.search(phrase)
+    if first is None or last is None or last.end() - first.start() > _MAX_LINK_CHARS:
         return phrase
-    return f"{match[1]}[{match[2]}]({language}){match[3]}"
+    start, end = first.start(), last.end()
+    return f"{phrase[:start]}[{phrase[start:end]}]({language}){phrase[end:]}"
 
 
 def _check_attributes(name: str, attributes: Mapping[str, str]) -> None:

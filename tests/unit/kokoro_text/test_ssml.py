@@ -1,6 +1,7 @@
 """SSML: what each element becomes, and what is refused."""
 
 import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -190,10 +191,22 @@ def test_any_document_is_spans_or_an_error(body: str, language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["<s>" * 2500 + "</s>" * 2500, "a&lt;" * 4000, "[" * 20_000, "<p/>x. " * 2800]
+    "body",
+    [
+        "<s>" * 2500 + "</s>" * 2500,
+        "a&lt;" * 4000,
+        "[" * 20_000,
+        "<p/>x. " * 2800,
+        "<prosody rate='slow'>x</prosody>y" * 600,
+        f"<lang xml:lang='fr'>a{'-' * 20_000}a</lang>",
+        f"<say-as interpret-as='digits'>{'7 8' * 6000}</say-as>",
+        f"<say-as interpret-as='cardinal'>{'1,' * 9000}</say-as>",
+        f"<break time='1s{' ' * 20_000}x'/>",
+    ],
 )
 def test_long_documents_take_little_time(body: str) -> None:
     """Guards against time that grows with the square of the length, or with nesting."""
     began_s = time.perf_counter()
-    spans(f"<speak>{body}</speak>", "en-us")
+    with suppress(MarkupError):
+        spans(f"<speak>{body}</speak>", "en-us")
     assert time.perf_counter() - began_s < 1

@@ -97,7 +97,7 @@ def test_every_served_language_is_there(pronouncer: Pronouncer, language: str) -
             ("WWW,", "wˈɜɹld wˈId wˈɛb, "), ("yes", "jˈɛs"),
         ]),
         ("en-us", "[AB](=eh B) Nguyen’s", [("AB", "ˈA bˈi "), ("Nguyen’s", "wˈɪnz")]),
-        ("es", "[WWW](=red) es Nguyen.", [("WWW", "rˈed "), ("es", "ˈes "), ("Nguyen.", "wˈɪn.")]),
+        ("es", "[WWW](=red) es Nguyen.", [("WWW", "rˈeð "), ("es", "ˈes "), ("Nguyen.", "wˈɪn.")]),
         ("en-us", "[12 amis](fr-fr)!", [("12 amis!", "dˈuz amˈi!")]),
     ],
 )  # fmt: skip
