@@ -13,7 +13,7 @@ from kokoro_text import (
     spanish,
 )
 from kokoro_text.characters import canonical
-from kokoro_text.reading import LINK, Reading, Rewriter, words_of
+from kokoro_text.reading import LINK, Reading, Rewriter, characters_of, words_of
 
 Rules = Callable[[Rewriter, str], None]
 """Applies the rules of a language. The second argument is the language, for example `en-gb`."""
@@ -30,19 +30,24 @@ _RULES: Mapping[str, Rules] = {
     "cmn": mandarin.rules,
 }
 
+UNSPACED = frozenset({"ja", "cmn"})
+"""The languages that are written without blanks between words."""
+
 
 def read(text: str, language: str) -> list[Reading]:
     """Return how the words of `text` are read in `language`.
 
     Args:
-        text: Words of one sentence, separated by white space.
+        text: One sentence.
         language: The voice's language, one of the values of `kokoro_voice.languages.LANGUAGES`.
 
     Returns:
-        The readings in order. Their `written` words, joined by blanks, are the words of `text`.
+        The readings in order. Their `written` words, each with its `after`, are the words of
+        `text`. In Japanese and Mandarin, a character is a word.
     """
-    words = words_of(text)
-    rewriter = Rewriter(words, [word if LINK.search(word) else canonical(word) for word in words])
+    words, after = characters_of(text) if language in UNSPACED else (words_of(text), None)
+    forms = [word if LINK.search(word) else canonical(word) for word in words]
+    rewriter = Rewriter(words, forms, after)
     if (rules := _RULES.get(language)) is not None:
         rules(rewriter, language)
     return rewriter.readings()

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import add
 
 import regex
 
@@ -11,6 +12,7 @@ LINK = regex.compile(r"\[([^\[\]]{1,200})\]\(([^()]{1,200})\)")
 """A word with its phonemes or its language. The groups are the word, and the rest."""
 
 _WORD = regex.compile(rf"(?:{LINK.pattern}|\S)+")
+_CHARACTER = regex.compile(rf"({LINK.pattern}|[\p{{Latin}}\p{{Nd}}]+|(?!\s)\X)(?<blank>\s*)")
 
 
 @dataclass(frozen=True)
@@ -22,15 +24,29 @@ class Reading:
             read together, as in `Dec. 25`.
         spoken: What is said, with punctuation; empty if nothing is. A word with known phonemes is
             written as `[word](/phonemes/)`, and a word of another language as `[word](fr-fr)`.
+        after: A blank, or nothing if the next word follows without one, as in Japanese.
     """
 
     written: str
     spoken: str
+    after: str = " "
 
 
 def words_of(text: str) -> list[str]:
     """Split `text` at white space, but not within links."""
     return [word[0] for word in _WORD.finditer(text)]
+
+
+def characters_of(text: str) -> tuple[list[str], list[str]]:
+    """Split `text`, in a language without blanks between words, into its characters.
+
+    Latin words, numbers and links are not split.
+
+    Returns:
+        The characters and words, and what follows each: a blank or nothing.
+    """
+    found = list(_CHARACTER.finditer(text))
+    return [match[1] for match in found], [" " if match["blank"] else "" for match in found]
 
 
 Say = Callable[["regex.Match[str]"], str | None]
@@ -46,15 +62,22 @@ class Rewriter:
     Args:
         words: The words as written.
         forms: The same words in the form that the rules expect, without blanks. May be empty.
+        after: What follows each word: a blank or nothing. None stands for blanks everywhere.
 
     Attributes:
-        text: The forms, joined by blanks. Rules match this text.
+        text: The forms, each with what follows it. Rules match this text.
     """
 
-    def __init__(self, words: Sequence[str], forms: Sequence[str]) -> None:
+    def __init__(
+        self, words: Sequence[str], forms: Sequence[str], after: Sequence[str] | None = None
+    ) -> None:
         self._words = words
-        self.text = " ".join(forms)
-        self._starts = list(accumulate((len(form) + 1 for form in forms), initial=0))
+        self._with_blanks = after is None
+        self._after = [" "] * len(words) if after is None else after
+        self.text = "".join(map(add, forms, self._after)).rstrip()
+        lengths = map(len, map(add, forms, self._after))
+        self._starts = list(accumulate(lengths, initial=0))
+        self._ends = list(map(add, self._starts, map(len, forms)))
         self._taken = bytearray(len(self.text))
         self._edits: list[tuple[int, int, str]] = []
         for link in LINK.finditer(self.text):
@@ -86,16 +109,12 @@ class Rewriter:
         while first < len(self._words):
             last = first
             begin = edit
-            while edit < len(edits) and edits[edit][0] < self._starts[last + 1] - 1:
+            while edit < len(edits) and edits[edit][0] < self._ends[last]:
                 last = max(last, bisect_right(self._starts, edits[edit][1] - 1) - 1)
                 edit += 1
-            start, end = self._starts[first], self._starts[last + 1] - 1
-            readings.append(
-                Reading(
-                    " ".join(self._words[first : last + 1]),
-                    self._spoken(start, end, edits[begin:edit]),
-                )
-            )
+            written = "".join(map(add, self._words[first:last], self._after[first:last]))
+            spoken = self._spoken(self._starts[first], self._ends[last], edits[begin:edit])
+            readings.append(Reading(written + self._words[last], spoken, self._after[last]))
             first = last + 1
         return readings
 
@@ -108,6 +127,7 @@ class Rewriter:
         said = ""
         for piece in pieces:
             # Words that were written together, as in `FY2024`, are said one after the other.
-            said += " " if said[-1:].isalnum() and piece[:1].isalnum() else ""
+            if self._with_blanks and said[-1:].isalnum() and piece[:1].isalnum():
+                said += " "
             said += piece
         return " ".join(said.split())

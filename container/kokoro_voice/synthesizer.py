@@ -7,7 +7,7 @@ sentence's `Decoding` returns, in order.
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kokoro_voice.audio import Samples, Trimmer
@@ -153,7 +153,7 @@ class Synthesizer:
     def pronounce(self, segment: Segment, voice: Voice) -> list[Sentence]:
         """Return the sentences of `segment`: usually one, or none if nothing can be spoken."""
         words = [
-            PronouncedWord(word.text, self.engine.known(word.phonemes))
+            replace(word, phonemes=self.engine.known(word.phonemes))
             for word in self.pronouncer.words(segment.text, voice.language)
         ]
         # The model babbles if its input is punctuation alone.
