@@ -35,7 +35,7 @@ from voice_agent.sentences.chunker import IncrementalSentenceChunker
 from voice_agent.sentences.languages import language_of_voice
 from voice_agent.sentences.speakable import speakable
 from voice_agent.services import Services
-from voice_agent.turn_record import TurnRecord
+from voice_agent.turn_record import TurnRecord, joined
 
 logger = logging.getLogger(__name__)
 
@@ -290,7 +290,7 @@ class Turn:
         sentences = []
         while (sentence := await self._sentences.get()) is not None:
             sentences.append(sentence)
-        reply = " ".join(sentences)
+        reply = joined(sentences)
         if words := speakable(reply):
             seq = self._record.sentence_sent(reply, self._clock())
             audio = await self._batch.synthesize(

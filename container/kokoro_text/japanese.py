@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import regex
 
-from kokoro_text.numerals import digit_by_digit, japanese_number
+from kokoro_text.numerals import ROMAN, digit_by_digit, japanese_number
 from kokoro_text.reading import Rewriter
 
 Match = regex.Match[str]
 
-_INTEGER = r"(?:\d{1,3}(?:,\d{3}){1,6}(?!\d)|\d{1,40})"
+_INTEGER = r"(?:\d{1,3}(?:[,，]\d{3}){1,6}(?!\d)|\d{1,40})"
 _NUMBER = rf"{_INTEGER}(?:\.\d{{1,40}})?"
 _RANGE_SIGN = r"[〜~～–—]"
 
@@ -49,7 +49,6 @@ _OPERATORS = {
 }  # fmt: skip
 _SIGNS = {"&": "アンド", "+": "プラス", "±": "プラスマイナス", "@": "アット", "※": "", "♪": "",
           "→": "、", "⇒": "、", "#": "シャープ", "*": "", "■": "", "●": "", "○": "", "◆": ""}  # fmt: skip
-_ROMAN = dict(zip("I II III IV V VI VII VIII IX X XI XII".split(), range(1, 13), strict=True))
 
 # Latin words that OpenJTalk would spell.
 _WORDS = {
@@ -72,27 +71,27 @@ _ADDRESS = regex.compile(
 )
 _POSTCODE = regex.compile(r"〒\s?(\d{3}-\d{4})(?!\d)")
 _PHONE = regex.compile(
-    r"(?<![\d-])(?:\+\d{1,3}-\d{1,4}(?:-\d{2,4}){1,3}|\(?0\d{1,4}[()-]\d{1,4}[)-]\d{3,4}"
-    r"|0\d{9,10}|\d{2,5}-\d{3,5}(?:-\d{2,6}){0,3})(?![\d-])"
+    r"(?<!\d-?)(?:\+\d{1,3}-\d{1,4}(?:-\d{2,4}){1,3}|\(?0\d{1,4}[()-]\d{1,4}[)-]\d{3,4}"
+    r"|0\d{9,10}|\d{2,5}-\d{3,5}(?:-\d{2,6}){0,3}(?!\s?[\p{Han}%°kcmg]))(?!-?\d)"
 )
 _CODE = regex.compile(
-    r"(?:番号|コード|ID|PIN|パスワード)(?:は|が|:|\s){0,2}(?<said>\d{3,40})(?![\d.,:/-])"
-    r"|(?<![A-Za-z])[A-Z]{1,5}(?<said>-?\d{3,40})(?![\d.,])"
+    r"(?:番号|コード|ID|PIN|パスワード)(?:は|が|:|\s){0,2}(?<said>\d{3,40})(?![.,:/-]?\d)"
+    r"|(?<![A-Za-z])[A-Z]{1,5}(?<said>-?\d{3,40})(?![.,]?\d)"
 )
 _WEEKDAY_IN_BRACKETS = rf"(?:\(([{_WEEKDAYS}])((?:[・,]祝)?)\))?"
 _DATE = regex.compile(
-    rf"(?<![\d/.-])(?:(?<year>\d{{4}})(?:年|(?<sign>[/.-]))\s?)(?<month>\d{{1,2}})(?:月|\g<sign>|[/.-])"
-    rf"(?<day>\d{{1,2}})日?(?![\d/-]|\.\d){_WEEKDAY_IN_BRACKETS}"
+    rf"(?<!\d[/.-]?)(?:(?<year>\d{{4}})(?:年|(?<sign>[/.-]))\s?)(?<month>\d{{1,2}})(?:月|\g<sign>|[/.-])"
+    rf"(?<day>\d{{1,2}})日?(?![.:/-]?\d){_WEEKDAY_IN_BRACKETS}"
 )
 _MONTH_DAY = regex.compile(
-    rf"(?<![\d/.])(?<month>\d{{1,2}})月(?<day>\d{{1,2}})日(?!間){_WEEKDAY_IN_BRACKETS}"
+    rf"(?<!\d[/.]?)(?<month>\d{{1,2}})月(?<day>\d{{1,2}})日(?!間){_WEEKDAY_IN_BRACKETS}"
 )
 _SLASHED_DAY = regex.compile(
-    rf"(?<![\d/.-])(?<month>\d{{1,2}})/(?<day>\d{{1,2}})(?![\d/])"
+    rf"(?<!\d[/.-]?)(?<month>\d{{1,2}})/(?<day>\d{{1,2}})(?![\d/])"
     rf"(?:(?=\([{_WEEKDAYS}]|[のにはかま、〜~]|\s\d{{1,2}}:)){_WEEKDAY_IN_BRACKETS}"
 )
-_TIME = regex.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?![\d:])")
-_RATIO = regex.compile(r"(?<![\d:])(\d{1,4}):(\d{1,4})(?![\d:])")
+_TIME = regex.compile(r"(?<!\d[:.]?)(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?!:?\d)")
+_RATIO = regex.compile(r"(?<!\d:?)(\d{1,4}):(\d{1,4})(?!:?\d)")
 _SCORE = regex.compile(r"(?<![\d-])(\d{1,3})-(\d{1,3})(?=で(?:勝|負|敗|引)|の(?:勝|負|敗|引|逆|大))")
 _RANGE_OF_NEIGHBOURS = regex.compile(
     rf"(?<![\d.,-])(?<first>[1-8])(?:{_RANGE_SIGN}|-)(?<second>[2-9])(?=\p{{Han}}|つ|カ)"
@@ -115,7 +114,7 @@ _MONEY_CODE = regex.compile(
     rf"(?<![A-Za-z])(?<code>{'|'.join(_CODES)})\s?(?<number>{_NUMBER})(?<myriad>[万億兆]?)"
 )
 _SIGN_OF_MONEY = regex.compile(r"[¥$€£₩₹]")
-_FRACTION = regex.compile(r"(?<![\d/.])(\d{1,3})/(\d{1,3})(?![\d/])")
+_FRACTION = regex.compile(r"(?<!\d[/.]?)(\d{1,3})/(\d{1,3})(?!/?\d)")
 _MINUS = regex.compile(r"(?<![\dA-Za-z])-(?=\d)")
 _TEMPERATURE_F = regex.compile(rf"({_NUMBER})°F")
 _QUANTITY = regex.compile(rf"({_NUMBER})\s?({_UNIT}){_WORD_END}(?!\d)")
@@ -123,8 +122,9 @@ _NUMBER_SIGN = regex.compile(r"(?<![A-Za-z])[Nn][Oo]\.\s?(?=\d)")
 _ROMAN_NUMERAL = regex.compile(
     r"(?<![A-Za-z])(?<=第|\p{Katakana}|\p{Han})(?<said>[IVX]{1,4})(?![A-Za-z])(?=[章部巻期世編話世条級型]|$|[^\p{L}])"
 )
-_VERSION = regex.compile(r"(?<![\d.])\d{1,6}(?:\.\d{1,6}){2,5}(?![\d.])")
+_VERSION = regex.compile(r"(?<!\d\.?)\d{1,6}(?:\.\d{1,6}){2,5}(?!\.?\d)")
 _PLAIN_NUMBER = regex.compile(rf"({_NUMBER})")
+_DIGITS = regex.compile(r"\d+")
 _PEOPLE = regex.compile(r"(?<!\d)([12])人(?![前称工])")
 _FLOOR = regex.compile(r"(?<![A-Za-z\d])(B?)(\d{1,2})F(?![A-Za-z\d])")
 _LATIN = regex.compile(
@@ -162,6 +162,7 @@ def rules(rewriter: Rewriter, language: str) -> None:
     rewriter.rule(_FLOOR, lambda match: f"{'地下' if match[1] else ''}{_number(match[2])}階")
     rewriter.rule(_LATIN, lambda match: _WORDS[match[0]])
     rewriter.rule(_PLAIN_NUMBER, lambda match: _number(match[0]))
+    rewriter.rule(_DIGITS, lambda match: _number(match[0]))
     for signs in (_FRACTION_SIGNS, _SIGNS):
         rewriter.rule(_any_of(signs), _said_as(signs))
 
@@ -176,7 +177,7 @@ def _said_as(words: dict[str, str]) -> Callable[[Match], str]:
 
 def _number(written: str) -> str:
     """Return a number in kanji: 三点一四 for `3.14`, 八千六百 for `8,600`."""
-    whole, point, fraction = written.replace(",", "").partition(".")
+    whole, point, fraction = regex.sub("[,，]", "", written).partition(".")
     return japanese_number(whole) + (f"点{digit_by_digit(fraction, 'ゼロ')}" if point else "")
 
 
@@ -257,5 +258,5 @@ def _equation(match: Match) -> str | None:
 
 
 def _roman(match: Match) -> str | None:
-    value = _ROMAN.get(match["said"])
+    value = ROMAN.get(match["said"])
     return japanese_number(str(value)) if value else None

@@ -1,10 +1,11 @@
 """How Mandarin is read aloud. Digits become numerals in characters."""
 
+import unicodedata
 from collections.abc import Callable
 
 import regex
 
-from kokoro_text.numerals import digit_by_digit, mandarin_number
+from kokoro_text.numerals import ROMAN, digit_by_digit, mandarin_number
 from kokoro_text.reading import Rewriter
 
 Match = regex.Match[str]
@@ -36,7 +37,7 @@ _OPERATORS = {
 }  # fmt: skip
 _SIGNS = {
     "±": "正负", "&": "和", "%": "百分号", "≈": "约等于", "≥": "大于等于", "≤": "小于等于",
-    "→": ",", "※": "", "*": "", "#": "", "~": ",", "～": ",",
+    "+": "加", "→": ",", "※": "", "*": "", "#": "", "~": ",", "～": ",",
 }  # fmt: skip
 _ADDRESS_SIGNS = {
     "@": "[at](en-us)", ".": "点", "/": "斜杠", "-": "杠", "_": "下划线", ":": "冒号", "?": "问号",
@@ -62,34 +63,41 @@ _ADDRESS = regex.compile(
     r"\.(?:com|net|org|io|dev|cn|hk|tw|ai|app)(?:/[A-Za-z\d@.:/?=&#%~+_-]{0,500})?(?![A-Za-z\d])"
 )
 _DATE = regex.compile(
-    r"(?<![\d/.-])(?<year>\d{4})(?:年|(?<sign>[/.-]))\s?(?<month>\d{1,2})(?:月|[/.-])"
-    r"(?<day>\d{1,2})(?<end>[日号]?)(?![\d/-]|\.\d)"
+    r"(?<!\d[/.-]?)(?<year>\d{4})(?:年|(?<sign>[/.-]))\s?(?<month>\d{1,2})(?:月|[/.-])"
+    r"(?<day>\d{1,2})(?<end>[日号]?)(?![.:/-]?\d)"
 )
-_YEAR = regex.compile(r"(?<![\d.])(?<said>\d{4})\s?(?=年(?!前|后|来|间|以))")
-_YEAR_RANGE = regex.compile(r"(?<![\d.])(?<first>\d{4})[-~～—–至到](?<second>\d{4})(?=年)")
+# 2000年前 is a long time ago, but 1949年后 is after that year.
+_YEAR = regex.compile(
+    r"(?<!\d\.?)(?:(?<said>[12]\d(?!00)\d\d)\s?(?=年)|(?<said>\d{4})\s?(?=年(?!前|后|来|间|以)))"
+)
+_YEAR_RANGE = regex.compile(r"(?<!\d\.?)(?<first>\d{4})[-~～—–至到](?<second>\d{4})(?=年)")
 _DECADE = regex.compile(r"(?<!\d)(?<said>\d0)(?=后)")
 _TIME_RANGE = regex.compile(r"(?<=\d:[0-5]\d)\s?(?<said>[-~～—–])\s?(?=\d{1,2}:[0-5]\d)")
-_TIME = regex.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?![\d:])")
-_RATIO = regex.compile(r"(?<![\d:])(\d{1,4}):(\d{1,4})(?![\d:])")
-_MOBILE = regex.compile(r"(?<![\d.,-])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?![\d-])")
+_TIME = regex.compile(r"(?<!\d[:.]?)(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?!:?\d)")
+_RATIO = regex.compile(r"(?<!\d:?)(\d{1,4}):(\d{1,4})(?!:?\d)")
+_MOBILE = regex.compile(r"(?<!\d[.,-]?)(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?!-?\d)")
 _PHONE = regex.compile(
-    r"(?<![\d.,-])(?:\+\d{1,3}[ -]\d{1,4}(?:[ -]\d{2,8}){1,3}|\(?0\d{2,3}[)-]\d{7,8}|[48]00-?\d{3}-?\d{4})(?![\d-])"
+    r"(?<!\d[.,-]?)(?:\+\d{1,3}[ -]\d{1,4}(?:[ -]\d{2,8}){1,3}|\(?0\d{2,3}[)-]\d{7,8}|[48]00-?\d{3}-?\d{4})(?!-?\d)"
 )
 _SERVICE = regex.compile(
-    rf"(?:[打拨]|致电|拨打|电话|热线|客服|号码|联系)(?:是|为|:|\s){{0,2}}(?<said>\d{{3,12}})(?![\d.,:])"
-    rf"|(?<![\d.,])(?<said>{_SERVICE_NUMBERS})(?=报警|急救|热线|电话)"
+    rf"(?:[打拨]|致电|拨打|电话|热线|客服|号码|联系)(?:是|为|:|\s){{0,2}}(?<said>\d{{3,12}})(?![.,:]?\d)"
+    rf"|(?<!\d[.,]?)(?<said>{_SERVICE_NUMBERS})(?=报警|急救|热线|电话)"
+    r"|(?<![\dA-Za-z]|\d[.,])(?<said>12306|12315|10086|10010|95\d{3})(?![\d人元个])"
 )
 _CODE = regex.compile(
     r"(?:验证码|密码|编号|编码|单号|账号|卡号|尾号|学号|工号|代码|邮编|QQ|车牌|房号|ID)(?:[是为:#]|\s){0,2}"
-    r"(?<said>[A-Za-z]{0,3}-?\d{3,40})(?![\d.,:])"
-    r"|(?<![A-Za-z])[A-Z]{1,4}-?(?<said>\d{3,40})(?![\d.,])"
-    r"|(?<![\d.,])(?<said>\d{3,5})(?=房|号房|室|路公交|路车|次列车|航班|次航班|国道)"
+    r"(?<said>[A-Za-z]{0,3}-?\d{3,40})(?![.,:]?\d)"
+    r"|(?<![A-Za-z])[A-Z]{1,4}-?(?<said>\d{3,40})(?![.,]?\d)"
+    r"|(?<!\d[.,]?)(?<said>\d{3,5})(?=房|号房|室|路(?![上程过])|次列车|航班|次航班|国道)"
 )
-_NAME = regex.compile(rf"(?<![\d.,A-Za-z¥$€£第])(?:{_NAMES})(?![\d.,%°A-Za-z]|{_MEASURES})")
+_NAME = regex.compile(rf"(?<!\d[.,]?|[A-Za-z¥$€£第])(?:{_NAMES})(?!\.?\d|[%°A-Za-z]|{_MEASURES})")
 _DOUBLE_DAY = regex.compile(r"(?<=双)(?:10|11|12)(?!\d)")
 _RANGE = regex.compile(
     rf"(?<=\d[%°CkgmlL万亿元]{{0,3}}|[年月日号点天])\s?(?<said>[-~～—–])\s?(?=[¥$€£]?-?{_NUMBER}"
     r"(?:\s?[\p{Han}%°]|[A-Za-z]{1,4}(?![A-Za-z]))|\d+之)"
+)
+_WEEKDAYS = regex.compile(
+    r"(?<=周[一-龥]|星期[一-龥])\s?(?<said>[-~～—–])\s?(?=周[一二三四五六日末]|星期)"
 )
 _EQUATION = regex.compile(
     r"(?<![A-Za-z\d])[\dA-Za-z.()]{1,20}(?:\s?[-+×÷*/]\s?[\dA-Za-z.()]{1,20}){0,8}"
@@ -106,19 +114,25 @@ _MONEY = regex.compile(
 _MONEY_CODE = regex.compile(
     rf"(?<![A-Za-z])(?<minus>)(?<currency>{'|'.join(_CURRENCY_CODES)})\s?(?<number>{_NUMBER})"
     r"(?<myriad>[万亿]{0,2})(?<unit>元?)"
+    rf"|(?<minus>)(?<number>{_NUMBER})\s?(?<myriad>[万亿]{{0,2}})(?<currency>{'|'.join(_CURRENCY_CODES)})"
+    r"(?<unit>)(?![A-Za-z])"
 )
-_PERCENT = regex.compile(rf"(?<![\d.])(?<minus>[-+]?)(?<number>{_NUMBER})\s?(?<sign>[%‰])")
+_PERCENT = regex.compile(rf"(?<!\d\.?)(?<minus>[-+]?)(?<number>{_NUMBER})\s?(?<sign>[%‰])")
 _PERCENT_RANGE = regex.compile(rf"({_NUMBER})%?[-~～—–]({_NUMBER})%")
-_FRACTION = regex.compile(r"(?<![\d/.])(\d{1,3})/(\d{1,3})(?![\d/])")
+_FRACTION = regex.compile(r"(?<!\d[/.]?)(\d{1,3})/(\d{1,3})(?!/?\d)")
 _PER = regex.compile(r"(?<=\p{Han}|\d[kcm]?[gmlL])/(?=\p{Han})")
 _TEMPERATURE_MINUS = regex.compile(rf"(?<![\dA-Za-z])(?<said>-)(?={_NUMBER}\s?(?:°C|度|摄氏度))")
 _MINUS = regex.compile(r"(?<![\dA-Za-z])-(?=\d)")
 _UNIT = "|".join(map(regex.escape, sorted(_UNITS, key=len, reverse=True)))
-_QUANTITY = regex.compile(rf"(?<![\d.])({_NUMBER})\s?({_UNIT})(?![A-Za-z\d])")
-_VERSION = regex.compile(r"(?<![\d.])\d{1,6}(?:\.\d{1,6}){2,5}(?![\d.])")
-_TWO_BEFORE_MEASURE = regex.compile(rf"(?<![\d.,第:/])2(?=(?:多)?(?:{_MEASURES}))")
-_OCLOCK = regex.compile(r"(?<![\d.])(?<hour>\d{1,2})点(?:(?<minute>0?\d{1,2})(?=分|[^\d%.个]|$))?")
+_QUANTITY = regex.compile(rf"(?<!\d\.?)({_NUMBER})\s?({_UNIT})(?![A-Za-z\d])")
+_VERSION = regex.compile(r"(?<!\d\.?)\d{1,6}(?:\.\d{1,6}){2,5}(?!\.?\d)")
+_TWO_BEFORE_MEASURE = regex.compile(rf"(?<!\d[.:/]?|第)2(?=(?:多)?(?:{_MEASURES}))")
+_OCLOCK = regex.compile(r"(?<!\d\.?)(?<hour>\d{1,2})点(?:(?<minute>0?\d{1,2})(?=分|[^\d%.个]|$))?")
+_NUMBER_SIGN = regex.compile(r"(?<![A-Za-z])N[Oo]\.\s?(?=\d)")
+_ROMAN_NUMERAL = regex.compile(r"(?<![A-Za-z])[IVX]{1,4}(?=[章期级世型类卷部])")
+_CIRCLED = regex.compile(r"[①-⑳]")
 _PLAIN_NUMBER = regex.compile(_NUMBER)
+_DIGITS = regex.compile(r"\d+")
 
 
 def rules(rewriter: Rewriter, language: str) -> None:
@@ -134,15 +148,16 @@ def rules(rewriter: Rewriter, language: str) -> None:
     rewriter.rule(_EQUATION, _equation)
     for pattern in (_MOBILE, _PHONE, _SERVICE):
         rewriter.rule(pattern, _phone)
+    rewriter.rule(_MONEY_CODE, _money)
     rewriter.rule(_CODE, lambda match: _spelled(match["said"]))
     rewriter.rule(_NAME, lambda match: _digits(match[0]))
     rewriter.rule(_DOUBLE_DAY, lambda match: _number(match[0]))
     rewriter.rule(_PERCENT_RANGE, _percent_range)
     rewriter.rule(_RANGE, lambda _: "到")
+    rewriter.rule(_WEEKDAYS, lambda _: "到")
     rewriter.rule(_DIMENSIONS, lambda _: "乘")
     rewriter.rule(_PLUS, lambda match: _OPERATORS[match["said"]])
     rewriter.rule(_MONEY, _money)
-    rewriter.rule(_MONEY_CODE, _money)
     rewriter.rule(_PERCENT, _percent)
     rewriter.rule(_FRACTION, _fraction)
     rewriter.rule(_PER, lambda _: "每")
@@ -152,7 +167,11 @@ def rules(rewriter: Rewriter, language: str) -> None:
     rewriter.rule(_VERSION, lambda match: "点".join(map(_number, match[0].split("."))))
     rewriter.rule(_OCLOCK, _oclock)
     rewriter.rule(_TWO_BEFORE_MEASURE, lambda _: "两")
+    rewriter.rule(_NUMBER_SIGN, lambda _: "第")
+    rewriter.rule(_ROMAN_NUMERAL, _roman)
+    rewriter.rule(_CIRCLED, lambda match: mandarin_number(f"{unicodedata.numeric(match[0]):.0f}"))
     rewriter.rule(_PLAIN_NUMBER, lambda match: _number(match[0]))
+    rewriter.rule(_DIGITS, lambda match: _number(match[0]))
     for signs in (_FRACTION_SIGNS, _SIGNS):
         rewriter.rule(_any_of(signs), _said_as(signs))
 
@@ -252,6 +271,11 @@ def _percent_range(match: Match) -> str:
 def _fraction(match: Match) -> str | None:
     part, whole = match.groups()
     return f"{_number(whole)}分之{_number(part)}" if 0 < int(part) < int(whole) else None
+
+
+def _roman(match: Match) -> str | None:
+    value = ROMAN.get(match[0])
+    return mandarin_number(str(value)) if value else None
 
 
 def _equation(match: Match) -> str | None:

@@ -46,7 +46,7 @@ def read(text: str, language: str) -> list[Reading]:
         `text`. In Japanese and Mandarin, a character is a word.
     """
     words, after = characters_of(text) if language in UNSPACED else (words_of(text), None)
-    forms = [word if LINK.search(word) else canonical(word) for word in words]
+    forms = [word if LINK.search(word) or word == "，" else canonical(word) for word in words]
     rewriter = Rewriter(words, forms, after)
     if (rules := _RULES.get(language)) is not None:
         rules(rewriter, language)

@@ -4,6 +4,7 @@ DIGITS = "〇一二三四五六七八九"
 _PLACES = ("", "十", "百", "千")
 _MYRIADS = ("", "万", "億", "兆", "京")
 _MYRIADS_SIMPLIFIED = ("", "万", "亿", "万亿", "亿亿")
+ROMAN = dict(zip("I II III IV V VI VII VIII IX X XI XII".split(), range(1, 13), strict=True))
 MAX_DIGITS = 4 * len(_MYRIADS)
 """Longer numbers are read digit by digit."""
 

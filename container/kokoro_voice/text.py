@@ -8,7 +8,9 @@ import sentencex
 
 MAX_SEGMENT_CHARS = 240
 """The longest text that is spoken in one run, about 15 s of speech. Longer sentences are split."""
-_MIN_CLAUSE_CHARS = 60
+_MAX_SEGMENT_CHARS = {"ja": 100, "cmn": 60}
+"""The same for the languages whose characters stand for syllables."""
+_MIN_CLAUSE_SHARE = 0.25
 SENTENCE_PAUSE_S, CLAUSE_PAUSE_S, WORD_PAUSE_S = 0.3, 0.15, 0.0
 
 # Pictographs are dropped, because espeak would read out their names. The signs © ® ™ and keycap
@@ -25,8 +27,12 @@ _LINK = regex.compile(r"\[([^\[\]]{1,100})\]\(([^()]{0,100})\)")
 _BLANK_IN_LINK = "\ue000"
 _PARAGRAPH = regex.compile(r"\s*\n\s*\n\s*")
 _ENCLOSING = regex.compile(r"[\p{Quotation_Mark}()\[\]--['’]]", regex.VERSION1)
-_CLOSERS = regex.compile(r"[^\s\w]*")
-_CLAUSE_END = regex.compile(r"[,;:—–]\s")
+_CLOSERS = regex.compile(r"[^\s\w「『（《〈【“]*")
+_CLAUSE_END = regex.compile(r"[,;:—–]\s|[、，；：]\s?")
+_FULL_STOPS = "。！？｡"
+_QUOTATION_CLOSERS = "」』）》〉】”"
+# What continues a sentence after a quotation: 「はい。」と言った。
+_AFTER_QUOTATION = ("と", "って")
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ def segments(text: str, language: str) -> Iterator[Segment]:
 
     Only emoji and control characters are dropped; white space becomes single blanks. A word with
     explicit phonemes, such as `[Kokoro](/kˈOkəɹO/)`, counts as one word whatever it contains.
-    Segments are at most `MAX_SEGMENT_CHARS` long.
+    Segments are at most `MAX_SEGMENT_CHARS` long, in Japanese and Mandarin less.
 
     Args:
         text: Text of any length.
@@ -50,11 +56,12 @@ def segments(text: str, language: str) -> Iterator[Segment]:
     """
     text = _CONTROL.sub("", _PICTURES.sub(" ", text))
     text = _LINK.sub(lambda link: _BLANK_IN_LINK.join(link[0].split()), text)
+    limit = _MAX_SEGMENT_CHARS.get(language, MAX_SEGMENT_CHARS)
     for paragraph in _PARAGRAPH.split(text):
         for sentence in _sentences(" ".join(paragraph.split()), language[:2]):
             rest = sentence
-            while len(rest) > MAX_SEGMENT_CHARS:
-                cut, pause_s = _cut(rest)
+            while len(rest) > limit:
+                cut, pause_s = _cut(rest, limit)
                 yield Segment(_with_blanks(rest[:cut].rstrip()), pause_s)
                 rest = rest[cut:].lstrip()
             if rest:
@@ -66,7 +73,7 @@ def _with_blanks(segment: str) -> str:
 
 
 def _sentences(paragraph: str, language: str) -> Iterator[str]:
-    """Split a paragraph into sentences, at white space only.
+    """Split a paragraph into sentences, at white space and after full-width full stops only.
 
     sentencex finds the boundaries. It keeps quotations whole, and a long quotation would delay the
     first sound, so quotation marks and brackets are hidden from it. It also splits inside words
@@ -77,18 +84,28 @@ def _sentences(paragraph: str, language: str) -> Iterator[str]:
         seen += len(sentence)
         end = _CLOSERS.match(paragraph, seen - len(sentence) + len(sentence.rstrip())).end()
         follows = paragraph[end : end + 2]
-        if end > start and follows[:1] in ("", " ") and not follows[1:].islower():
+        is_gap = follows[:1] in ("", " ") and not follows[1:].islower()
+        if end > start and (is_gap or _is_full_stop(paragraph, end)):
             yield paragraph[start:end].strip()
             start = end
     if rest := paragraph[start:].strip():
         yield rest
 
 
-def _cut(sentence: str) -> tuple[int, float]:
-    clause_ends = [
-        end.end() for end in _CLAUSE_END.finditer(sentence, _MIN_CLAUSE_CHARS, MAX_SEGMENT_CHARS)
-    ]
+def _is_full_stop(paragraph: str, end: int) -> bool:
+    """Whether a sentence ends at `end`, after a full stop of Japanese or Chinese and its closers."""
+    signs = paragraph[max(0, end - 4) : end]
+    stop = signs.rstrip(_QUOTATION_CLOSERS)
+    is_quotation = stop != signs
+    return stop.endswith(tuple(_FULL_STOPS)) and not (
+        is_quotation and paragraph.startswith(_AFTER_QUOTATION, end)
+    )
+
+
+def _cut(sentence: str, limit: int) -> tuple[int, float]:
+    shortest = int(limit * _MIN_CLAUSE_SHARE)
+    clause_ends = [end.end() for end in _CLAUSE_END.finditer(sentence, shortest, limit)]
     if clause_ends:
         return clause_ends[-1], CLAUSE_PAUSE_S
-    cut = sentence.rfind(" ", 1, MAX_SEGMENT_CHARS)
-    return (cut if cut != -1 else MAX_SEGMENT_CHARS), WORD_PAUSE_S
+    cut = sentence.rfind(" ", 1, limit)
+    return (cut if cut != -1 else limit), WORD_PAUSE_S
