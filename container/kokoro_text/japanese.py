@@ -41,14 +41,22 @@ _ADDRESS_SIGNS = {
     ":": "コロン", "?": "クエスチョン", "=": "イコール", "&": "アンド", "#": "シャープ",
     "%": "パーセント", "~": "チルダ", "+": "プラス",
 }  # fmt: skip
-_FRACTION_SIGNS = {"½": "二分の一", "⅓": "三分の一", "⅔": "三分の二", "¼": "四分の一", "¾": "四分の三"}
+_FRACTION_SIGNS = {
+    "½": "二分の一",
+    "⅓": "三分の一",
+    "⅔": "三分の二",
+    "¼": "四分の一",
+    "¾": "四分の三",
+}
 _OPERATORS = {
     "=": "イコール", "≒": "ニアリーイコール", "≠": "ノットイコール", "+": "足す", "-": "引く",
     "×": "かける", "÷": "割る", "<": "小なり", ">": "大なり", "≤": "小なりイコール",
     "≥": "大なりイコール", "/": "割る", "*": "かける",
 }  # fmt: skip
-_SIGNS = {"&": "アンド", "+": "プラス", "±": "プラスマイナス", "@": "アット", "※": "", "♪": "",
-          "→": "、", "⇒": "、", "#": "シャープ", "*": "", "■": "", "●": "", "○": "", "◆": ""}  # fmt: skip
+_SIGNS = {
+    "&": "アンド", "+": "プラス", "±": "プラスマイナス", "@": "アット", "#": "シャープ", "→": "、",
+    "⇒": "、", **dict.fromkeys("※♪*■●○◆", ""),
+}  # fmt: skip
 
 # Latin words that OpenJTalk would spell.
 _WORDS = {
@@ -92,7 +100,9 @@ _SLASHED_DAY = regex.compile(
 )
 _TIME = regex.compile(r"(?<!\d[:.]?)(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?!:?\d)")
 _RATIO = regex.compile(r"(?<!\d:?)(\d{1,4}):(\d{1,4})(?!:?\d)")
-_SCORE = regex.compile(r"(?<![\d-])(\d{1,3})-(\d{1,3})(?=で(?:勝|負|敗|引)|の(?:勝|負|敗|引|逆|大))")
+_SCORE = regex.compile(
+    r"(?<![\d-])(\d{1,3})-(\d{1,3})(?=で(?:勝|負|敗|引)|の(?:勝|負|敗|引|逆|大))"
+)
 _RANGE_OF_NEIGHBOURS = regex.compile(
     rf"(?<![\d.,-])(?<first>[1-8])(?:{_RANGE_SIGN}|-)(?<second>[2-9])(?=\p{{Han}}|つ|カ)"
 )
@@ -128,7 +138,8 @@ _DIGITS = regex.compile(r"\d+")
 _PEOPLE = regex.compile(r"(?<!\d)([12])人(?![前称工])")
 _FLOOR = regex.compile(r"(?<![A-Za-z\d])(B?)(\d{1,2})F(?![A-Za-z\d])")
 _LATIN = regex.compile(
-    rf"(?<![A-Za-z])(?:{'|'.join(sorted(map(regex.escape, _WORDS), key=len, reverse=True))}){_WORD_END}"
+    rf"(?<![A-Za-z])(?:{'|'.join(map(regex.escape, sorted(_WORDS, key=len, reverse=True)))})"
+    rf"{_WORD_END}"
 )
 
 

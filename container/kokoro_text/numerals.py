@@ -4,7 +4,10 @@ DIGITS = "〇一二三四五六七八九"
 _PLACES = ("", "十", "百", "千")
 _MYRIADS = ("", "万", "億", "兆", "京")
 _MYRIADS_SIMPLIFIED = ("", "万", "亿", "万亿", "亿亿")
-ROMAN = dict(zip("I II III IV V VI VII VIII IX X XI XII".split(), range(1, 13), strict=True))
+ROMAN = {
+    "I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9, "X": 10,
+    "XI": 11, "XII": 12,
+}  # fmt: skip
 MAX_DIGITS = 4 * len(_MYRIADS)
 """Longer numbers are read digit by digit."""
 

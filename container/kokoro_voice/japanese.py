@@ -17,9 +17,7 @@ from kokoro_voice.timing import PronouncedWord
 from kokoro_voice.unspaced import words_between_links
 
 # Katakana and their phonemes, which are those of misaki's cutlet.
-_MORAS = dict(
-    mora.split(":")
-    for mora in """
+_MORA_TABLE = """
     ァ:a ア:a ィ:i イ:i ゥ:ɯ ウ:ɯ ェ:e エ:e ォ:o オ:o ヰ:i ヱ:e ヲ:o イェ:je ウィ:βi ウェ:βe ウォ:βo
     カ:ka キ:kʲi ク:kɯ ケ:ke コ:ko ヵ:ka ヶ:ke キェ:kʲe キャ:kʲa キュ:kʲɨ キョ:kʲo
     クァ:kᵝa クィ:kᵝi クェ:kᵝe クォ:kᵝo グァ:ɡᵝa グィ:ɡᵝi グェ:ɡᵝe グォ:ɡᵝo
@@ -38,8 +36,8 @@ _MORAS = dict(
     ヤ:ja ユ:jɯ ヨ:jo ャ:ja ュ:jɯ ョ:jo ワ:βa ヮ:βa
     ラ:ɾa リ:ɾʲi ル:ɾɯ レ:ɾe ロ:ɾo リャ:ɾʲa リュ:ɾʲɨ リョ:ɾʲo
     ヴ:vɯ ヴァ:va ヴィ:vʲi ヴェ:ve ヴォ:vo ヴュ:bʲɨ ヴョ:bʲo ッ:ʔ ー:ː
-    """.split()
-)
+"""
+_MORAS = dict(mora.split(":") for mora in _MORA_TABLE.split())
 _MORA = re.compile(r".[ァィゥェォャュョ]|[^’]")
 _SMALL = "ァィゥェォャュョ"
 # The nasal ン takes the place of the sound that follows; otherwise it is ɴ.

@@ -15,6 +15,13 @@ from pypinyin import Style, lazy_pinyin
 from kokoro_voice.timing import PronouncedWord
 from kokoro_voice.unspaced import words_between_links
 
+_Word = tuple[str, str]
+"""A word and jieba's tag for its part of speech."""
+_NOTHING = ("", "")
+_VERBS_AND_ADJECTIVES = ("v", "a")
+_ADVERBS = ("a", "b", "d", "m", "v", "z")
+_POINTERS = ("这", "那", "哪", "每", "几")
+
 _HAN = regex.compile(r"[\p{Han}〇]+")
 _LATIN = regex.compile(r"[\p{Latin}\p{M}'’-]+")
 _TONES = {"˧˩˧": "↓", "˧˥": "↗", "˥˩": "↘", "˥": "→"}
@@ -52,20 +59,51 @@ class Mandarin:
         return words_between_links(text, self._words)
 
     def _words(self, text: str) -> list[PronouncedWord]:
-        return [PronouncedWord(word, self._phonemes(word)) for word in rjieba.cut(text)]
+        words: list[tuple[str, str]] = rjieba.tag(text)
+        before, after = [_NOTHING, *words[:-1]], [*words[1:], _NOTHING]
+        return [
+            PronouncedWord(word[0], self._phonemes(word, *neighbors))
+            for word, *neighbors in zip(words, before, after, strict=True)
+        ]
 
-    def _phonemes(self, word: str) -> str:
-        if _HAN.fullmatch(word):
-            syllables = lazy_pinyin(
-                word.replace("〇", "零"),
-                style=Style.TONE3,
-                neutral_tone_with_five=True,
-                errors="ignore",
-            )
-            return "".join(map(_syllable, syllables))
-        if _LATIN.fullmatch(word):
-            return self._english(word)
-        return "".join(_PUNCTUATION.get(sign, "") for sign in word)
+    def _phonemes(self, word: _Word, before: _Word, after: _Word) -> str:
+        text, _ = word
+        if _HAN.fullmatch(text):
+            return "".join(map(_syllable, _pinyin(word, before, after)))
+        if _LATIN.fullmatch(text):
+            return self._english(text)
+        return "".join(_PUNCTUATION.get(sign, "") for sign in text)
+
+
+def _pinyin(word: _Word, before: _Word, after: _Word) -> list[str]:
+    """Return the syllables of `word` in pinyin with digits for their tones.
+
+    pypinyin knows how a character is read within a word. How some words of one character are read,
+    their neighbors tell.
+    """
+    text, tag = word
+    syllables: list[str] = lazy_pinyin(
+        text.replace("〇", "零"),
+        style=Style.TONE3,
+        neutral_tone_with_five=True,
+        errors="ignore",
+    )
+    is_verb_ahead = tag == "v" or after[1][:1] == "v"
+    if text[0] == "地" and is_verb_ahead and before[1][:1] in _ADVERBS:  # 高兴地说
+        return ["de5", *syllables[1:]]
+    match text:
+        case "得" if before[1][:1] in _VERBS_AND_ADJECTIVES:  # 跑得快
+            return ["de5"]
+        case "得" if after[1][:1] == "v":  # 我得走
+            return ["dei3"]
+        case "还" if after[1] in ("ul", "n"):  # 还了, 还书
+            return ["huan2"]
+        case "教" if tag == "v":  # 教我
+            return ["jiao1"]
+    is_counted = tag == "m" if len(text) > 1 else before[1] == "m" or before[0] in _POINTERS
+    if text.endswith("只") and is_counted:  # 两只, 这只猫
+        return [*syllables[:-1], "zhi1"]
+    return syllables
 
 
 @cache

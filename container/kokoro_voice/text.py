@@ -93,7 +93,7 @@ def _sentences(paragraph: str, language: str) -> Iterator[str]:
 
 
 def _is_full_stop(paragraph: str, end: int) -> bool:
-    """Whether a sentence ends at `end`, after a full stop of Japanese or Chinese and its closers."""
+    """Whether a sentence ends at `end`, after a full stop of Japanese or Chinese."""
     signs = paragraph[max(0, end - 4) : end]
     stop = signs.rstrip(_QUOTATION_CLOSERS)
     is_quotation = stop != signs

@@ -38,9 +38,7 @@ def _with_punctuation(words: list[PronouncedWord]) -> list[PronouncedWord]:
         if word.phonemes and not has_sound and word.phonemes[-1] in _OPENERS:
             opener = PronouncedWord(opener.text + word.text, opener.phonemes + word.phonemes)
         elif has_sound or opener.text or not joined:
-            joined.append(
-                PronouncedWord(opener.text + word.text, opener.phonemes + word.phonemes)
-            )
+            joined.append(PronouncedWord(opener.text + word.text, opener.phonemes + word.phonemes))
             opener = PronouncedWord("", "")
         else:
             last = joined[-1]
