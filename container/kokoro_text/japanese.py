@@ -11,7 +11,7 @@ import regex
 from kokoro_text.numerals import ROMAN, digit_by_digit, japanese_number
 from kokoro_text.reading import Rewriter
 
-Match = regex.Match[str]
+type Match = regex.Match[str]
 
 _INTEGER = r"(?:\d{1,3}(?:[,，]\d{3}){1,6}(?!\d)|\d{1,40})"
 _NUMBER = rf"{_INTEGER}(?:\.\d{{1,40}})?"
@@ -71,6 +71,7 @@ _COUNTER_AHEAD = r"(?=[\p{Han}\p{Katakana}ひつ%°]|[A-Za-z]{1,4}(?![A-Za-z]))"
 _UNIT = "|".join(map(regex.escape, sorted(_UNITS, key=len, reverse=True)))
 _WORD_END = r"(?![A-Za-z])"
 
+# Addresses, telephone numbers and codes: letters and digits one by one.
 _ADDRESS = regex.compile(
     r"(?<![A-Za-z\d])(?:https?://|www\.)[A-Za-z\d@.:/?=&#%~+_-]{1,500}"
     r"|(?<![A-Za-z\d.])[A-Za-z\d._+-]{1,64}@[A-Za-z\d.-]{1,190}"
@@ -86,6 +87,7 @@ _CODE = regex.compile(
     r"(?:番号|コード|ID|PIN|パスワード)(?:は|が|:|\s){0,2}(?<said>\d{3,40})(?![.,:/-]?\d)"
     r"|(?<![A-Za-z])[A-Z]{1,5}(?<said>-?\d{3,40})(?![.,]?\d)"
 )
+# Dates and times.
 _WEEKDAY_IN_BRACKETS = rf"(?:\(([{_WEEKDAYS}])((?:[・,]祝)?)\))?"
 _DATE = regex.compile(
     rf"(?<!\d[/.-]?)(?:(?<year>\d{{4}})(?:年|(?<sign>[/.-]))\s?)(?<month>\d{{1,2}})(?:月|\g<sign>|[/.-])"
@@ -96,12 +98,13 @@ _MONTH_DAY = regex.compile(
 )
 _SLASHED_DAY = regex.compile(
     rf"(?<!\d[/.-]?)(?<month>\d{{1,2}})/(?<day>\d{{1,2}})(?![\d/])"
-    rf"(?:(?=\([{_WEEKDAYS}]|[のにはかま、〜~]|\s\d{{1,2}}:)){_WEEKDAY_IN_BRACKETS}"
+    rf"(?=\([{_WEEKDAYS}]|[のにはかま、〜~]|\s\d{{1,2}}:){_WEEKDAY_IN_BRACKETS}"
 )
 _TIME = regex.compile(r"(?<!\d[:.]?)(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?!:?\d)")
 _RATIO = regex.compile(r"(?<!\d:?)(\d{1,4}):(\d{1,4})(?!:?\d)")
+# Two numbers with a sign between them: scores, ranges and equations.
 _SCORE = regex.compile(
-    r"(?<![\d-])(\d{1,3})-(\d{1,3})(?=で(?:勝|負|敗|引)|の(?:勝|負|敗|引|逆|大))"
+    r"(?<![\d:-])(\d{1,3})[-:](\d{1,3})(?=で(?:勝|負|敗|引)|の(?:勝|負|敗|引|逆|大))"
 )
 _RANGE_OF_NEIGHBOURS = regex.compile(
     rf"(?<![\d.,-])(?<first>[1-8])(?:{_RANGE_SIGN}|-)(?<second>[2-9])(?=\p{{Han}}|つ|カ)"
@@ -117,6 +120,7 @@ _EQUATION = regex.compile(
 )
 _OPERATOR_OR_NUMBER = regex.compile(r"(?P<number>\d+(?:\.\d+)?)|(?P<sign>[=≒≠+×÷<>≤≥/*-])")
 _SUM = regex.compile(r"(?<=\d)\s?(?<said>[×÷+])\s?(?=\d)")
+# One number: money, fractions, units and labels.
 _MONEY = regex.compile(
     rf"(?<!\d)(?<minus>-?){_CURRENCY_SIGN}\s?(?<minus2>-?)(?<number>{_NUMBER})(?<myriad>[万億兆]{{0,2}})"
 )
@@ -130,10 +134,11 @@ _TEMPERATURE_F = regex.compile(rf"({_NUMBER})°F")
 _QUANTITY = regex.compile(rf"({_NUMBER})\s?({_UNIT}){_WORD_END}(?!\d)")
 _NUMBER_SIGN = regex.compile(r"(?<![A-Za-z])[Nn][Oo]\.\s?(?=\d)")
 _ROMAN_NUMERAL = regex.compile(
-    r"(?<![A-Za-z])(?<=第|\p{Katakana}|\p{Han})(?<said>[IVX]{1,4})(?![A-Za-z])(?=[章部巻期世編話世条級型]|$|[^\p{L}])"
+    r"(?<=第|\p{Katakana}|\p{Han})(?<said>[IVX]{1,4})(?=[章部巻期世編話条級型]|$|[^\p{L}])"
 )
 _VERSION = regex.compile(r"(?<!\d\.?)\d{1,6}(?:\.\d{1,6}){2,5}(?!\.?\d)")
-_PLAIN_NUMBER = regex.compile(rf"({_NUMBER})")
+_PLAIN_NUMBER = regex.compile(_NUMBER)
+# What is left if another rule has replaced a part of a number, as in `10:30,200円`.
 _DIGITS = regex.compile(r"\d+")
 _PEOPLE = regex.compile(r"(?<!\d)([12])人(?![前称工])")
 _FLOOR = regex.compile(r"(?<![A-Za-z\d])(B?)(\d{1,2})F(?![A-Za-z\d])")
@@ -144,7 +149,10 @@ _LATIN = regex.compile(
 
 
 def rules(rewriter: Rewriter, language: str) -> None:
-    """Apply the rules to the text of `rewriter`."""
+    """Apply the rules to the text of `rewriter`.
+
+    The most specific rules come first: an address may contain a date, and a date a range.
+    """
     rewriter.rule(_ADDRESS, _address)
     rewriter.rule(_POSTCODE, lambda match: f"郵便番号{_groups_of_digits(match[1])}")
     rewriter.rule(_DATE, _date)
@@ -153,9 +161,9 @@ def rules(rewriter: Rewriter, language: str) -> None:
     rewriter.rule(_CODE, lambda match: _groups_of_digits(match["said"]))
     rewriter.rule(_MONTH_DAY, _date)
     rewriter.rule(_SLASHED_DAY, _slashed_day)
+    rewriter.rule(_SCORE, lambda match: f"{_number(match[1])}対{_number(match[2])}")
     rewriter.rule(_TIME, _time)
     rewriter.rule(_RATIO, lambda match: f"{_number(match[1])}対{_number(match[2])}")
-    rewriter.rule(_SCORE, lambda match: f"{_number(match[1])}対{_number(match[2])}")
     rewriter.rule(_RANGE_OF_NEIGHBOURS, _neighbours)
     rewriter.rule(_RANGE, lambda _: "から")
     rewriter.rule(_SUM, lambda match: _OPERATORS[match["said"]])
@@ -262,10 +270,11 @@ def _amount(match: Match, currency: str) -> str:
 def _equation(match: Match) -> str | None:
     if not regex.search(r"\d", match[0]):
         return None
-    return _OPERATOR_OR_NUMBER.sub(
+    said: str = _OPERATOR_OR_NUMBER.sub(
         lambda part: _number(part[0]) if part["number"] else _OPERATORS[part["sign"]],
         match[0].replace("=-", "=マイナス"),
     )
+    return said
 
 
 def _roman(match: Match) -> str | None:

@@ -8,7 +8,7 @@ import regex
 from kokoro_text.numerals import ROMAN, digit_by_digit, mandarin_number
 from kokoro_text.reading import Rewriter
 
-Match = regex.Match[str]
+type Match = regex.Match[str]
 
 _INTEGER = r"(?:\d{1,3}(?:,\d{3}){1,6}(?!\d)|\d{1,40})"
 _NUMBER = rf"{_INTEGER}(?:\.\d{{1,40}})?"
@@ -80,6 +80,10 @@ _YEAR_RANGE = regex.compile(r"(?<!\d\.?)(?<first>\d{4})[-~～—–至到](?<sec
 _DECADE = regex.compile(r"(?<!\d)(?<said>\d0)(?=后)")
 _TIME_RANGE = regex.compile(r"(?<=\d:[0-5]\d)\s?(?<said>[-~～—–])\s?(?=\d{1,2}:[0-5]\d)")
 _TIME = regex.compile(r"(?<!\d[:.]?)(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?!:?\d)")
+_SCORE = regex.compile(
+    r"(?<=以)\s?(?<said>(?<first>\d{1,3}):(?<second>\d{1,3}))(?!:?\d)"
+    r"|(?<!\d:?)(?<said>(?<first>\d{1,3}):(?<second>\d{1,3}))(?=的?(?:比分|战胜|击败|领先|落后|获胜))"
+)
 _RATIO = regex.compile(r"(?<!\d:?)(\d{1,4}):(\d{1,4})(?!:?\d)")
 _MOBILE = regex.compile(r"(?<!\d[.,-]?)(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?!-?\d)")
 _PHONE = regex.compile(
@@ -139,17 +143,22 @@ _NUMBER_SIGN = regex.compile(r"(?<![A-Za-z])N[Oo]\.\s?(?=\d)")
 _ROMAN_NUMERAL = regex.compile(r"(?<![A-Za-z])[IVX]{1,4}(?=[章期级世型类卷部])")
 _CIRCLED = regex.compile(r"[①-⑳]")
 _PLAIN_NUMBER = regex.compile(_NUMBER)
+# What is left if another rule has replaced a part of a number, as in `10:30,200`.
 _DIGITS = regex.compile(r"\d+")
 
 
 def rules(rewriter: Rewriter, language: str) -> None:
-    """Apply the rules to the text of `rewriter`."""
+    """Apply the rules to the text of `rewriter`.
+
+    The most specific rules come first: an address may contain a date, and a date a range.
+    """
     rewriter.rule(_ADDRESS, _address)
     rewriter.rule(_DATE, _date)
     rewriter.rule(_YEAR_RANGE, lambda match: f"{_digits(match[1])}到{_digits(match[2])}")
     rewriter.rule(_YEAR, lambda match: _digits(match["said"]))
     rewriter.rule(_DECADE, lambda match: _digits(match["said"]))
     rewriter.rule(_TIME_RANGE, lambda _: "到")
+    rewriter.rule(_SCORE, lambda match: f"{_number(match['first'])}比{_number(match['second'])}")
     rewriter.rule(_TIME, _time)
     rewriter.rule(_RATIO, lambda match: f"{_number(match[1])}比{_number(match[2])}")
     rewriter.rule(_EQUATION, _equation)
@@ -248,7 +257,7 @@ def _minutes(digits: str) -> str:
 
 
 def _oclock(match: Match) -> str | None:
-    """Return a time such as `2点05`, and leave 2点 for points to no one: it sounds the same."""
+    """Return a time such as `2点05`. Two points are 两点, too."""
     minute = match["minute"]
     return f"{_counted(match['hour'])}点{_minutes(minute) if minute else ''}"
 
@@ -288,7 +297,8 @@ def _roman(match: Match) -> str | None:
 def _equation(match: Match) -> str | None:
     if not regex.search(r"\d", match[0]):
         return None
-    return _OPERATOR_OR_NUMBER.sub(
+    said: str = _OPERATOR_OR_NUMBER.sub(
         lambda part: _number(part[0]) if part["number"] else _OPERATORS[part["sign"]],
         match[0].replace("=-", "=负"),
     )
+    return said

