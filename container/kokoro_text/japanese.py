@@ -210,9 +210,14 @@ def _address(match: Match) -> str:
     address = regex.sub(r"^https?://", "", match[0])
     # A dot at the end belongs to the sentence.
     address, end = (address[:-1], ".") if address.endswith(".") else (address, "")
-    return "".join(f" {_ADDRESS_SIGNS.get(part, part)} " if part in _ADDRESS_SIGNS else
-                   _groups_of_digits(part) if part.isdigit() else part
-                   for part in regex.findall(r"[A-Za-z]+|\d+|.", address)) + end  # fmt: skip
+    parts = regex.findall(r"[A-Za-z]+|\d+|.", address)
+    return "".join(map(_address_part, parts)) + end
+
+
+def _address_part(part: str) -> str:
+    if part in _ADDRESS_SIGNS:
+        return f" {_ADDRESS_SIGNS[part]} "
+    return _groups_of_digits(part) if part.isdigit() else part
 
 
 def _date(match: Match) -> str | None:
@@ -264,7 +269,7 @@ def _money(match: Match) -> str:
 
 
 def _amount(match: Match, currency: str) -> str:
-    return _number(match["number"]) + match["myriad"] + currency
+    return f"{_number(match['number'])}{match['myriad']}{currency}"
 
 
 def _equation(match: Match) -> str | None:
