@@ -22,7 +22,7 @@ from bench.samples import FOLDER, write_mp3
 from kokoro_model.manifest import load_manifest
 from kokoro_server.settings import Settings
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples, silence
-from kokoro_voice.languages import LANGUAGES, UNSERVED_LANGUAGES
+from kokoro_voice.languages import LANGUAGES
 from kokoro_voice.norm_statistics import (
     LEARNED_VOICES,
     SENTENCES_TO_LEARN,
@@ -47,7 +47,9 @@ LANGUAGE_NAMES = {
     "fr-fr": "French",
     "hi": "Hindi",
     "it": "Italian",
+    "ja": "Japanese",
     "pt-br": "Brazilian Portuguese",
+    "cmn": "Mandarin",
 }
 _SEXES = {"f": "female", "m": "male"}
 
@@ -60,7 +62,9 @@ TEXTS = {
     # No verb of the speaker's: its ending would tell the speaker's sex.
     "hi": "नमस्ते, पहला वाक्य पूरा होते ही मेरी आवाज़ आती है।",
     "it": "Ciao, comincio a parlare appena la prima frase è pronta.",
+    "ja": "こんにちは、最初の文ができたら、すぐに話し始めます。",
     "pt-br": "Olá, eu começo a falar assim que a primeira frase fica pronta.",
+    "cmn": "你好，第一句话一准备好，我就开始说话。",
 }
 """What a sample says, by language. Each takes long enough to be spoken in windows."""
 # The rules of pronunciation say "AY-uh-ed".
@@ -177,8 +181,6 @@ def page(voices: Voices) -> str:
         "language, name it in `system_prompt` of `[agent]`, or in `SYSTEM` of `make demo`. The "
         "key `language` of `[agent]` (`VOICE_AGENT_LANGUAGE`) replaces only the "
         "rules for the end of a sentence.",
-        "## Languages that are not served",
-        _not_served(voices),
         "## Source and license",
         _license(),
     )
@@ -251,20 +253,6 @@ def _mixes(voices: Voices) -> list[str]:
         f"{SENTENCES_TO_LEARN} sentences of at least {WINDOW_LIMITS.short_frames * FRAME_S:g} s. "
         f"Then it decodes them in windows. It remembers {LEARNED_VOICES} mixes, in memory only.",
     ]
-
-
-def _not_served(voices: Voices) -> str:
-    unserved = load_manifest().voices - len(voices.names)
-    languages = [
-        f"{language} (`{letter}f_…`, `{letter}m_…`)"
-        for letter, language in UNSERVED_LANGUAGES.items()
-    ]
-    return (
-        f"The model has {unserved} more voices, for {' and '.join(languages)}. They are not "
-        "served, because the server's pronunciation does not cover these languages: it uses misaki "
-        "for English and espeak-ng for the languages above. A request for one of these voices gets "
-        "the error `unknown_voice`."
-    )
 
 
 def _license() -> str:

@@ -35,7 +35,7 @@ from voice_agent.messages import (
 )
 from voice_agent.model import BedrockError, BlockEnd, ChatHistory, Stopped, Text
 from voice_agent.services import Services
-from voice_agent.turn_record import TurnRecord
+from voice_agent.turn_record import TurnRecord, joined
 
 logger = logging.getLogger(__name__)
 
@@ -297,7 +297,7 @@ class Turn:
         sentences = []
         while (sentence := await self._sentences.get()) is not None:
             sentences.append(sentence)
-        reply = " ".join(sentences)
+        reply = joined(sentences)
         if words := speakable(reply):
             seq = self._record.sentence_sent(reply, self._clock())
             audio = await self._batch.synthesize(words, voice=self._voice, speed=self._speed)

@@ -1,8 +1,18 @@
 """The times of the events in one reply. The caller passes the times, so the module has no clock."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from voice_agent.messages import BYTES_PER_SECOND, Metrics, SentenceMetrics
+
+# A word, or a character of a script without blanks, with the punctuation and blanks around it.
+_CHARACTER = "\u3040-\u30ff\u3400-\u9fff"
+_OPENERS = "「『（《“"
+_WORD = re.compile(
+    rf"[{_OPENERS}]*(?:[{_CHARACTER}]|[^\s{_CHARACTER}{_OPENERS}]+)[^\s\w{_OPENERS}]*\s*|\S\s*"
+)
+_NO_BLANK_AFTER = "。！？」』）"
 
 
 @dataclass
@@ -75,19 +85,20 @@ class TurnRecord:
         """Return the text that a listener has heard after `played_s` seconds of the audio.
 
         The text consists of the sentences that have been played completely, and the first words of
-        the sentence that is being played. The share of its words equals the share of its audio.
+        the sentence that is being played. The share of its words equals the share of its audio. In
+        Japanese and Chinese, characters count as words.
         """
         heard: list[str] = []
         for sentence in self._sentences:
             if sentence.audio_bytes == 0 or sentence.start_s >= played_s:
                 continue
             share = (played_s - sentence.start_s) / sentence.audio_s
-            words = sentence.text.split()
+            words = _WORD.findall(sentence.text)
             if share > 1 - 1e-6:
                 heard.append(sentence.text)
             elif count := int(share * len(words)):
-                heard.append(" ".join(words[:count]))
-        return " ".join(heard)
+                heard.append("".join(words[:count]).rstrip())
+        return joined(heard)
 
     def metrics(self, now: float, streams_opened: int) -> Metrics:
         """Return the figures of the reply at the time `now`."""
@@ -111,3 +122,12 @@ class TurnRecord:
                 for seq, sentence in enumerate(self._sentences)
             ],
         )
+
+
+def joined(sentences: Iterable[str]) -> str:
+    """Join sentences by blanks, but not after a full stop of a script without blanks."""
+    text = ""
+    for sentence in sentences:
+        text += " " if text and text[-1] not in _NO_BLANK_AFTER else ""
+        text += sentence
+    return text

@@ -18,7 +18,7 @@ from kokoro_text import (
 from kokoro_text.characters import canonical
 from kokoro_text.lexicon import Lexicon
 from kokoro_text.pictures import names_of_pictures
-from kokoro_text.reading import LINK, Reading, Rewriter, words_of
+from kokoro_text.reading import LINK, Reading, Rewriter, characters_of, spoken_text, words_of
 from kokoro_text.scripts import is_japanese, readable
 
 Rules = Callable[[Rewriter, str], None]
@@ -35,6 +35,9 @@ _RULES: Mapping[str, Rules] = {
     "ja": japanese.rules,
     "cmn": mandarin.rules,
 }
+
+UNSPACED = frozenset({"ja", "cmn"})
+"""The languages that are written without blanks between words."""
 
 
 _SHORT = regex.compile(r"[\d\p{S}%&@#/]")
@@ -58,16 +61,21 @@ def read(
     Respellings in the text come first, then the lexicons in their order, then the language's rules.
 
     Args:
-        text: Words of one sentence, separated by white space.
+        text: One sentence.
         language: The voice's language, one of the values of `kokoro_voice.languages.LANGUAGES`.
         lexicons: Pronunciations of words.
         name_pictures: Whether the names of emoji are said. By default, emoji are silent.
 
     Returns:
-        The readings in order. Their `written` words, joined by blanks, are the words of `text`.
+        The readings in order. Their `written` words, each with its `after`, are the words of
+        `text`. In Japanese and Mandarin, a character is a word.
     """
-    words = words_of(text)
-    rewriter = Rewriter(words, [word if LINK.search(word) else canonical(word) for word in words])
+    is_unspaced = language in UNSPACED
+    words, after = characters_of(text, language) if is_unspaced else (words_of(text), None)
+    # A full-width comma separates clauses, never the digits of a number.
+    kept = {"，"} if is_unspaced else set[str]()
+    forms = [word if word in kept or LINK.search(word) else canonical(word) for word in words]
+    rewriter = Rewriter(words, forms, after)
     rewriter.respell(lambda respelling: _said(respelling, language))
     for lexicon in lexicons:
         lexicon.apply(rewriter, language, lambda respelling: _said(respelling, language))
@@ -93,4 +101,4 @@ def _with_names(reading: Reading, language: str) -> Reading:
 
 
 def _said(respelling: str, language: str) -> str:
-    return " ".join(reading.spoken for reading in read(respelling, language) if reading.spoken)
+    return spoken_text(read(respelling, language))

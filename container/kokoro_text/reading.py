@@ -1,9 +1,10 @@
 """How written words are read, and the rewriting of text that keeps track of it."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import add
 
 import regex
 
@@ -17,6 +18,17 @@ that are said in its place.
 # A vowel sign of Devanagari is a mark.
 _WORD_END, _WORD_START = regex.compile(r"[\p{L}\p{M}\p{N}]"), regex.compile(r"[\p{L}\p{N}]")
 _WORD = regex.compile(rf"(?:{LINK.pattern}|\S)+")
+# Letters that are not divided from each other in languages without blanks between words.
+_FOREIGN = {
+    "ja": r"[\p{L}\p{M}\p{Nd}--[\p{Han}\p{Hiragana}\p{Katakana}々〆ーｰﾞﾟ]]",
+    "cmn": r"[\p{L}\p{M}\p{Nd}--[\p{Han}々〆]]",
+}
+_CHARACTERS = {
+    language: regex.compile(
+        rf"({LINK.pattern}|{letters}+|(?!\s)\X)(?<blank>\s*)", regex.VERSION1
+    )
+    for language, letters in _FOREIGN.items()
+}
 
 
 @dataclass(frozen=True)
@@ -28,15 +40,38 @@ class Reading:
             read together, as in `Dec. 25`.
         spoken: What is said, with punctuation; empty if nothing is. A word with known phonemes is
             written as `[word](/phonemes/)`, and a word of another language as `[word](fr-fr)`.
+        after: A blank, or nothing if the next word follows without one, as in Japanese.
     """
 
     written: str
     spoken: str
+    after: str = " "
 
 
 def words_of(text: str) -> list[str]:
     """Split `text` at white space, but not within links."""
     return [word[0] for word in _WORD.finditer(text)]
+
+
+def characters_of(text: str, language: str) -> tuple[list[str], list[str]]:
+    """Split `text` into its characters.
+
+    Numbers, links and words in other scripts, such as Latin ones, are not split.
+
+    Args:
+        text: Any text.
+        language: A language without blanks between words: `ja` or `cmn`.
+
+    Returns:
+        The characters and words, and what follows each: a blank or nothing.
+    """
+    found = list(_CHARACTERS[language].finditer(text))
+    return [match[1] for match in found], [" " if match["blank"] else "" for match in found]
+
+
+def spoken_text(readings: Iterable[Reading]) -> str:
+    """Return what is said for `readings`, as one text."""
+    return " ".join("".join(reading.spoken + reading.after for reading in readings).split())
 
 
 Say = Callable[["regex.Match[str]"], str | None]
@@ -53,15 +88,22 @@ class Rewriter:
     Args:
         words: The words as written.
         forms: The same words in the form that the rules expect, without blanks. May be empty.
+        after: What follows each word: a blank or nothing. None stands for blanks everywhere.
 
     Attributes:
-        text: The forms, joined by blanks. Rules match this text.
+        text: The forms, each with what follows it. Rules match this text.
     """
 
-    def __init__(self, words: Sequence[str], forms: Sequence[str]) -> None:
+    def __init__(
+        self, words: Sequence[str], forms: Sequence[str], after: Sequence[str] | None = None
+    ) -> None:
         self._words = words
-        self.text = " ".join(forms)
-        self._starts = list(accumulate((len(form) + 1 for form in forms), initial=0))
+        self._with_blanks = after is None
+        self._after = [" "] * len(words) if after is None else after
+        self.text = "".join(map(add, forms, self._after)).rstrip()
+        lengths = map(len, map(add, forms, self._after))
+        self._starts = list(accumulate(lengths, initial=0))
+        self._ends = list(map(add, self._starts, map(len, forms)))
         self._taken = bytearray(len(self.text))
         self._edits: list[tuple[int, int, str]] = []
         for link in LINK.finditer(self.text):
@@ -106,16 +148,12 @@ class Rewriter:
         while first < len(self._words):
             last = first
             begin = edit
-            while edit < len(edits) and edits[edit][0] < self._starts[last + 1] - 1:
+            while edit < len(edits) and edits[edit][0] < self._ends[last]:
                 last = max(last, bisect_right(self._starts, edits[edit][1] - 1) - 1)
                 edit += 1
-            start, end = self._starts[first], self._starts[last + 1] - 1
-            readings.append(
-                Reading(
-                    " ".join(self._words[first : last + 1]),
-                    self._spoken(start, end, edits[begin:edit]),
-                )
-            )
+            written = "".join(map(add, self._words[first:last], self._after[first:last]))
+            spoken = self._spoken(self._starts[first], self._ends[last], edits[begin:edit])
+            readings.append(Reading(written + self._words[last], spoken, self._after[last]))
             first = last + 1
         return readings
 
@@ -128,6 +166,7 @@ class Rewriter:
         said = ""
         for piece in pieces:
             # Words that were written together, as in `FY2024`, are said one after the other.
-            said += " " if _WORD_END.match(said[-1:]) and _WORD_START.match(piece) else ""
+            if self._with_blanks and _WORD_END.match(said[-1:]) and _WORD_START.match(piece):
+                said += " "
             said += piece
         return " ".join(said.split())

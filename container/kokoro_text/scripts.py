@@ -31,7 +31,8 @@ _DEVANAGARI = (
     r"\u0901-\u0963--[\u0904\u093A\u093B\u094E\u094F\u0955-\u0957]"  # Without rare vowels.
 )
 _KANA = r"\p{Hiragana}\p{Katakana}ー"
-_LETTERS = {"hi": _DEVANAGARI, "ja": rf"{_KANA}\p{{Han}}々〆ヶ", "cmn": r"\p{Han}〇"}
+# The G2P of Japanese and Mandarin read plain Latin words as English, or spell them.
+_LETTERS = {"hi": _DEVANAGARI, "ja": rf"A-Za-z{_KANA}\p{{Han}}々〆ヶ", "cmn": r"A-Za-z\p{Han}〇"}
 # Signs that give a pause or an intonation, or that a G2P reads with the right word.
 _SIGNS = "—–…“”¿¡«»¢£¥€°×÷±©®™§µ¶√∞≈≠≤≥‰²³¹"
 _ASIAN_SIGNS = "。、！？，：；「」『』（）《》〈〉【】・〜～"

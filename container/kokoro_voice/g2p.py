@@ -1,4 +1,7 @@
-"""Grapheme-to-phoneme conversion: misaki for English, espeak-ng for the other languages.
+"""Grapheme-to-phoneme conversion of all languages.
+
+misaki pronounces English, OpenJTalk Japanese (see `japanese`), pypinyin Mandarin (see `mandarin`),
+and espeak-ng the other languages.
 
 misaki's English uses espeak-ng for words that it does not know. None of this is thread-safe,
 because espeak-ng keeps global state: use a `Pronouncer` from one thread only.
@@ -16,8 +19,8 @@ import misaki.espeak
 from spacy.language import Language
 
 from kokoro_text.lexicon import Lexicon
-from kokoro_text.normalizer import read
-from kokoro_text.reading import LINK, Reading, words_of
+from kokoro_text.normalizer import UNSPACED, read
+from kokoro_text.reading import LINK, Reading, spoken_text, words_of
 from kokoro_voice.languages import LANGUAGES
 from kokoro_voice.timing import PronouncedWord, phonemes_of
 
@@ -81,23 +84,23 @@ class Pronouncer:
     ) -> list[PronouncedWord]:
         """Return the words of `text`, each with its pronunciation in `language`.
 
-        The words' texts, joined by blanks, are the words of `text` as they are written. Written
-        words that are read together, as in `Dec. 25`, are one word. Explicit phonemes are the
-        exception: `[Kokoro](/kˈOkəɹO/)` becomes the word Kokoro with these phonemes.
+        The words' texts, each with its `after`, are the words of `text` as they are written.
+        Written words that are read together, as in `Dec. 25`, are one word. Explicit phonemes are
+        the exception: `[Kokoro](/kˈOkəɹO/)` becomes the word Kokoro with these phonemes.
 
-        For languages other than English, only the pronunciation of the whole text is known. If it
-        has as many words as the text, they are assigned one by one. Otherwise it is divided in
-        proportion to the lengths of the words.
+        Words of English, Japanese and Mandarin have their own phonemes. For other languages, only
+        the pronunciation of the whole text is known. If it has as many words as the text, they are
+        assigned one by one. Otherwise it is divided in proportion to the lengths of the words.
 
         Args:
-            text: Words separated by white space.
+            text: One sentence.
             language: One of the values of `languages.LANGUAGES`.
             lexicons: Pronunciations of words. The first one that has a word counts.
         """
         readings = read(text, language, lexicons)
-        spoken = " ".join(reading.spoken for reading in readings if reading.spoken)
-        spoken = LINK.sub(self._with_phonemes, spoken)
-        return list(_as_written(readings, self._g2p(language)(spoken)))
+        spoken = LINK.sub(self._with_phonemes, spoken_text(readings))
+        size = _characters if language in UNSPACED else _blank_separated
+        return list(_as_written(readings, self._g2p(language)(spoken), size))
 
     def phonemes(self, text: str, language: str) -> str:
         """Return the pronunciation of the whole `text` in `language`."""
@@ -119,7 +122,19 @@ class Pronouncer:
         if language.startswith("en-"):
             english = _English(self._nlp, british=language == "en-gb")
             return lambda text: _joined(english(text)[1])
+        # The imports take a second and tens of megabytes of memory.
+        if language == "ja":
+            from kokoro_voice.japanese import Japanese
+
+            return Japanese(self._english)
+        if language == "cmn":
+            from kokoro_voice.mandarin import Mandarin
+
+            return Mandarin(self._english)
         return _Espeak(language)
+
+    def _english(self, word: str) -> str:
+        return phonemes_of(self._g2p("en-us")(word))
 
 
 class _Espeak:
@@ -156,25 +171,40 @@ class _Espeak:
 
 
 def _as_written(
-    readings: Iterable[Reading], spoken: Iterable[PronouncedWord]
+    readings: Iterable[Reading], spoken: Iterable[PronouncedWord], size: Callable[[str], int]
 ) -> Iterator[PronouncedWord]:
     """Combine the pronounced words of each reading into one word, as it is written.
 
     A pronounced word that spans several readings makes one word of them.
+
+    Args:
+        readings: How the text is read.
+        spoken: The words of the text that is said.
+        size: Returns the size of a text, in a unit that words and readings do not divide.
     """
     words = iter(spoken)
-    written: list[str] = []
+    written = ""
     phonemes = ""
     missing = 0
     for reading in readings:
-        written.append(reading.written)
-        missing += len(LINK.sub(r"\1", reading.spoken).split())
+        written += reading.written
+        missing += size(LINK.sub(r"\1", reading.spoken))
         while missing > 0 and (word := next(words, None)) is not None:
             phonemes += word.phonemes
-            missing -= len(word.text.split())
+            missing -= size(word.text)
         if missing == 0:
-            yield PronouncedWord(LINK.sub(r"\1", " ".join(written)), phonemes)
-            written, phonemes = [], ""
+            yield PronouncedWord(LINK.sub(r"\1", written), phonemes, reading.after)
+            written, phonemes = "", ""
+        else:
+            written += reading.after
+
+
+def _blank_separated(text: str) -> int:
+    return len(text.split())
+
+
+def _characters(text: str) -> int:
+    return len("".join(text.split()))
 
 
 def _joined(tokens: list[misaki.en.MToken]) -> list[PronouncedWord]:

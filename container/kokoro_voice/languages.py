@@ -7,9 +7,8 @@ LANGUAGES = {
     "f": "fr-fr",
     "h": "hi",
     "i": "it",
+    "j": "ja",
     "p": "pt-br",
+    "z": "cmn",
 }
 """Maps the first letter of a voice's name to its language, in espeak's notation."""
-
-UNSERVED_LANGUAGES = {"j": "Japanese", "z": "Mandarin"}
-"""Maps the first letter to languages that the model speaks and the G2P here does not support."""

@@ -7,7 +7,7 @@ sentence's `Decoding` returns, in order.
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kokoro_text.lexicon import Lexicon
@@ -176,7 +176,7 @@ class Synthesizer:
             lexicons: Pronunciations of words. The first one that has a word counts.
         """
         words = [
-            PronouncedWord(word.text, self.engine.known(word.phonemes))
+            replace(word, phonemes=self.engine.known(word.phonemes))
             for word in self.pronouncer.words(segment.text, voice.language, lexicons)
         ]
         # The model babbles if its input is punctuation alone.

@@ -41,7 +41,7 @@ def segments(text: str, language: str, *, is_sentence: bool = False) -> Iterator
 
     Only control characters are dropped; white space becomes single blanks. A word with
     explicit phonemes, such as `[Kokoro](/kˈOkəɹO/)`, counts as one word whatever it contains.
-    Segments are at most `MAX_SEGMENT_CHARS` long.
+    Segments are at most `MAX_SEGMENT_CHARS` long, in Japanese and Mandarin less.
 
     Args:
         text: Text of any length.

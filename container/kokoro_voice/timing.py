@@ -30,6 +30,13 @@ class PronouncedWord:
     text, and the others have `""`."""
     phonemes: str
     """Phonemes in Kokoro's alphabet, followed by their punctuation and a blank. May be empty."""
+    after: str = " "
+    """What follows the word where it is written: a blank, or nothing, as in Japanese."""
+
+    @property
+    def written(self) -> str:
+        """The word as written, with what follows it."""
+        return self.text and self.text + self.after
 
     @property
     def is_unspoken(self) -> bool:
@@ -39,9 +46,10 @@ class PronouncedWord:
 
 @dataclass(frozen=True)
 class WordTime:
-    """A word, with its punctuation, and when it is heard in the audio of its sentence."""
+    """A word, and when it is heard in the audio of its sentence."""
 
     text: str
+    """The word with its punctuation and the blank that follows it, if the language has one."""
     start_s: float
     end_s: float
 
@@ -72,8 +80,8 @@ def split(words: Iterable[PronouncedWord], limit: int) -> Iterator[list[Pronounc
             cut = rest.phonemes.rfind(" ", 1, limit + 1)
             if cut == -1:
                 cut = limit
-            yield [PronouncedWord(rest.text, rest.phonemes[:cut])]
-            rest = PronouncedWord("", rest.phonemes[cut:].lstrip())
+            yield [replace(rest, phonemes=rest.phonemes[:cut])]
+            rest = replace(rest, text="", phonemes=rest.phonemes[cut:].lstrip())
         run.append(rest)
     if run:
         yield run
@@ -97,8 +105,8 @@ def word_times(
         dropped_samples: The number of samples at the front of the model's audio that are not sent.
 
     Returns:
-        The words in order; none starts before the previous one ends. Times count from the
-        beginning of the audio that is sent.
+        The words in order; none starts before the previous one ends. Their texts add up to the
+        text of `words`. Times count from the beginning of the audio that is sent.
     """
     phonemes = phonemes_of(words)
     # Phoneme p is token p + 1, so it begins where token p ends.
@@ -118,14 +126,12 @@ def word_times(
                 max(0, frame * FRAME_SAMPLES - dropped_samples) / SAMPLE_RATE_HZ
                 for frame in (begins[first], end)
             )
-            text = f"{silent} {word.text}".lstrip()
+            times.append(WordTime(silent + word.written, float(begin_s), float(end_s)))
             silent = ""
-            times.append(WordTime(text, float(begin_s), float(end_s)))
         elif times:
-            text = f"{times[-1].text} {word.text}".rstrip()
-            times[-1] = replace(times[-1], text=text)
+            times[-1] = replace(times[-1], text=times[-1].text + word.written)
         else:
-            silent = f"{silent} {word.text}".lstrip()
+            silent += word.written
     return times
 
 

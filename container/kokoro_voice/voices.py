@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kokoro_voice.errors import InvalidMixError, UnknownVoiceError
-from kokoro_voice.languages import LANGUAGES, UNSERVED_LANGUAGES
+from kokoro_voice.languages import LANGUAGES
 
 MAX_COMPONENTS = 8
 MIN_WEIGHT, MAX_WEIGHT = 0.01, 100.0
@@ -32,7 +32,7 @@ class Voices:
     """The voices that are served.
 
     Args:
-        names: All voices of the model. Those in a language that is not served are left out.
+        names: All voices of the model. Those in an unknown language are left out.
         default: The voice, or mix, for requests that name none.
 
     Raises:
@@ -41,7 +41,6 @@ class Voices:
 
     def __init__(self, names: list[str], default: str) -> None:
         self.names = sorted(name for name in names if name[0] in LANGUAGES)
-        self._known = frozenset(names)
         self.default = self.resolve(default)
 
     @classmethod
@@ -90,8 +89,6 @@ class Voices:
         if name in self.names:
             return
         problem = f"unknown voice {name[:60]!r}"
-        if name in self._known and name[0] in UNSERVED_LANGUAGES:
-            problem = f"{name!r} speaks {UNSERVED_LANGUAGES[name[0]]}, which is not supported"
         if not self.names:
             raise UnknownVoiceError(f"{problem}; the model directory contains no voices")
         raise UnknownVoiceError(

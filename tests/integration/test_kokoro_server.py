@@ -238,15 +238,48 @@ async def test_words_are_heard_at_their_times(server: Server) -> None:
             elif frame["type"] == "timing":
                 assert all(word["start_s"] >= len(heard) / 2 / RATE_HZ for word in frame["words"])
                 words += frame["words"]
-    assert " ".join(word["text"] for word in words) == text
+    assert "".join(word["text"] for word in words).strip() == text
     moments = [moment for word in words for moment in (word["start_s"], word["end_s"])]
     assert moments == sorted(moments)
     assert moments[-1] <= frame["total_duration_s"]
     for first, last in ((0, 1), (2, 5), (7, 8), (11, 13)):
         begin_s, end_s = words[first]["start_s"] - 0.03, words[last]["end_s"] + 0.03
-        phrase = " ".join(word["text"] for word in words[first : last + 1])
+        phrase = "".join(word["text"] for word in words[first : last + 1])
         cut = samples(heard)[round(begin_s * RATE_HZ) : round(end_s * RATE_HZ)]
         assert wrong_words(phrase, np.pad(cut, RATE_HZ // 4)) == 0, phrase
+
+
+@pytest.mark.parametrize(
+    ("voice", "text"),
+    [
+        ("jf_alpha", "港の朝は早い。「iPhone 15」は、8,600円です。"),
+        ("zm_yunxi", "今天天气很好。Apple Store里有2台电脑，一共3,200元。"),
+    ],
+)
+async def test_languages_without_blanks_are_spoken_word_by_word(
+    server: Server, voice: str, text: str
+) -> None:
+    """Guards against voices that are refused or silent, and against captions with blanks."""
+    async with session(server) as websocket:
+        await speak(websocket, text=text, voice=voice, timestamps=True)
+        words: list[Any] = []
+        heard = b""
+        while (
+            not isinstance(frame := await next_event(websocket), dict) or "elapsed_s" not in frame
+        ):
+            if isinstance(frame, bytes):
+                heard += frame
+            elif frame["type"] == "timing":
+                words += frame["words"]
+    assert "".join(word["text"] for word in words) == text
+    assert len(words) > 8
+    moments = [moment for word in words for moment in (word["start_s"], word["end_s"])]
+    assert moments == sorted(moments)
+    assert moments[-1] <= frame["total_duration_s"]
+    assert 4 < frame["total_duration_s"] < 9
+    for word in words:
+        begin, end = (round(word[name] * RATE_HZ) for name in ("start_s", "end_s"))
+        assert np.abs(samples(heard)[begin:end]).max() > 0.02, word
 
 
 async def test_a_long_request_is_heard_from_its_first_sentence_on(server: Server) -> None:

@@ -378,16 +378,6 @@ def test_unread_answers_stop_reading_until_they_are_read() -> None:
     assert session.can_receive
 
 
-def test_an_unserved_language_is_named() -> None:
-    """Guards against calling a voice unknown that the model contains but cannot pronounce."""
-    session = new_session()
-    tell(session, text="Words.", voice="jf_alpha")
-    (error,) = drain(session)
-    assert error["code"] == "unknown_voice"
-    assert "Japanese" in error["message"]
-    assert "bf_emma" in error["message"]
-
-
 def test_an_idle_session_is_told_before_it_is_closed() -> None:
     """Guards against a close without notice, and against counting speech as idle time."""
     session = new_session(idle_timeout_s=100, notice_s=10)

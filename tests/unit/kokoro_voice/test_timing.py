@@ -33,12 +33,12 @@ def test_a_word_lasts_from_its_first_sound_to_its_last() -> None:
     """Guards against times that include the blank before, or the pause after."""
     words = [("So,", "sO, "), ("old", "Old "), ("Al.", "Al.")]
     token_frames = [10, 3, 30, 2, 3, 6, 2, 9, 3, 7, 20, 4, 1]
-    assert frames_of(words, token_frames) == [("So,", 8, 15), ("old", 46, 63), ("Al.", 66, 77)]
+    assert frames_of(words, token_frames) == [("So, ", 8, 15), ("old ", 46, 63), ("Al. ", 66, 77)]
 
 
 def test_times_are_those_of_the_audio_that_is_sent() -> None:
     """Guards against times that count from the untrimmed audio."""
-    assert frames_of([("Oh.", "O.")], [10, 3, 1, 9], dropped=4) == [("Oh.", 4, 7)]
+    assert frames_of([("Oh.", "O.")], [10, 3, 1, 9], dropped=4) == [("Oh. ", 4, 7)]
 
 
 def test_the_last_sound_is_that_before_the_punctuation() -> None:
@@ -49,7 +49,19 @@ def test_the_last_sound_is_that_before_the_punctuation() -> None:
 def test_what_is_not_said_stays_with_its_neighbour() -> None:
     """Guards against losing a dash, or giving it a duration of zero."""
     words = [("–", ""), ("Oh", "O "), ("—", "— "), ("no", "n "), ("…", "")]
-    assert frames_of(words, [5] + [1] * 6) == [("– Oh —", 3, 4), ("no …", 7, 8)]
+    assert frames_of(words, [5] + [1] * 6) == [("– Oh — ", 3, 4), ("no … ", 7, 8)]
+
+
+def test_words_without_blanks_between_them_stay_together() -> None:
+    """Guards against blanks in Japanese and Mandarin captions."""
+    words = [
+        PronouncedWord("「", "", ""),
+        PronouncedWord("猫", "a ", ""),
+        PronouncedWord("OK", "b ", " "),
+        PronouncedWord("です。", "ab.", ""),
+    ]
+    times = word_times(words, np.ones(9, np.int64), 0)
+    assert [word.text for word in times] == ["「猫", "OK ", "です。"]
 
 
 @settings(max_examples=100, deadline=None)
@@ -70,7 +82,7 @@ def test_runs_lose_no_word_and_their_times_follow_one_another(
         frames = data.draw(st.lists(st.integers(0, 9), min_size=count, max_size=count))
         times = word_times(run, np.array(frames), FRAME_SAMPLES)
         if times:
-            texts = " ".join(word.text for word in times).split()
+            texts = "".join(word.text for word in times).split()
             assert texts == [word.text for word in run if word.text]
         moments = [moment for word in times for moment in (word.start_s, word.end_s)]
         assert moments == sorted(moments)

@@ -67,6 +67,26 @@ def test_heard_is_what_has_been_played(played_s, heard) -> None:
     assert two_sentences().heard_text(played_s) == heard
 
 
+@pytest.mark.parametrize(
+    ("played_s", "heard"),
+    [
+        (0.1, ""),
+        (0.5, "港"),
+        (1.0, "港の朝"),
+        (2.0, "港の朝は早い。"),
+        (3.0, "港の朝は早い。船が"),
+        (3.5, "港の朝は早い。船が「Oki」"),
+        (9.0, "港の朝は早い。船が「Oki」へ。"),
+    ],
+)
+def test_what_is_heard_of_japanese_has_no_blanks(played_s, heard) -> None:
+    """A sentence without blanks is not one word, and blanks between sentences are none of its."""
+    record = TurnRecord("bidi", prompted_at=0.0)
+    for text in ("港の朝は早い。", "船が「Oki」へ。"):
+        record.audio_arrived(record.sentence_sent(text, 0.0), 2 * SECOND_BYTES, 0.0)
+    assert record.heard_text(played_s) == heard
+
+
 def test_a_sentence_whose_audio_never_came_was_not_heard() -> None:
     """After a failure, the last sentences may have been sent without any audio in return."""
     record = two_sentences()
