@@ -42,6 +42,7 @@ from kokoro_model.manifest import default_model_dir
 from kokoro_server.codecs import to_pcm
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples
 from kokoro_voice.decoding import FRAME_WORK_S, Decoding, Span
+from kokoro_voice.norm_statistics import read_provenance
 from kokoro_voice.onnx_model import Cancellation
 from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.text import SENTENCE_PAUSE_S, Segment
@@ -323,7 +324,9 @@ def main() -> int:
         The exit code: 1 if anything is outside the limits, otherwise 0.
     """
     parser = argument_parser("quality", __doc__)
-    parser.add_argument("--voices", nargs="+", help="the voices to measure (default: all)")
+    parser.add_argument(
+        "--voices", nargs="+", help="the voices to measure (default: all that are calibrated)"
+    )
     parser.add_argument(
         "--sentences", type=int, default=4, help="minimum of each voice at speed 1 (default: 4)"
     )
@@ -335,7 +338,7 @@ def main() -> int:
 
     model_dir = default_model_dir("packages")
     served = Voices.in_directory(model_dir, "af_heart")
-    voices = [served.resolve(name) for name in arguments.voices or served.names]
+    voices = [served.resolve(name) for name in arguments.voices or read_provenance().voices]
     planned = utterances(voices, arguments.sentences)
     began_s = time.monotonic()
     measured = []

@@ -27,12 +27,11 @@ from kokoro_voice.norm_statistics import (
     LEARNED_VOICES,
     SENTENCES_TO_LEARN,
     read_provenance,
-    served_voices,
 )
 from kokoro_voice.onnx_model import Cancellation
 from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.text import segments
-from kokoro_voice.voices import MAX_COMPONENTS, MAX_WEIGHT, MIN_WEIGHT, Voices
+from kokoro_voice.voices import MAX_COMPONENTS, MAX_WEIGHT, MIN_WEIGHT, MODEL_VOICES, Voices
 from kokoro_voice.windows import FRAME_S, WINDOW_LIMITS
 from local.progress import show
 from local.supervisor import model_dir
@@ -124,7 +123,7 @@ def plain_name(voice: str) -> str:
 
 def served() -> Voices:
     """Return the voices that the server serves; this needs no model."""
-    return Voices(list(served_voices()), Settings.model_fields["default_voice"].default)
+    return Voices(list(MODEL_VOICES), Settings.model_fields["default_voice"].default)
 
 
 def speak(synthesizer: Synthesizer, voices: Voices, sample: Sample) -> Samples:
@@ -166,7 +165,7 @@ def page(voices: Voices) -> str:
         "## The voices",
         "Each sample says one sentence at normal speed. The samples are not normalized: some "
         "voices are louder than others.",
-        _windows(),
+        *_windows(voices),
         *_tables(voices),
         "## Mixes",
         *_mixes(voices),
@@ -202,20 +201,28 @@ def _choices() -> str:
     )
 
 
-def _windows() -> str:
-    names = [f"`{name}`" for name in sorted(read_provenance().sentence_voices)]
-    return (
+def _windows(voices: Voices) -> list[str]:
+    provenance = read_provenance()
+    names = [f"`{name}`" for name in sorted(provenance.sentence_voices)]
+    paragraphs = [
         "The server decodes the sentences of most voices in windows: it sends the first audio "
         "before it has decoded the rest of the sentence. The sentences of "
         f"{', '.join(names[:-1])} and {names[-1]} are decoded whole. With windows, these voices "
         "missed a limit of [the quality benchmark](../bench/results/quality.md) in at least one "
         f"run. Sentences shorter than {WINDOW_LIMITS.short_frames * FRAME_S:g} s are decoded whole "
         "in every voice."
-    )
+    ]
+    if rest := [f"`{name}`" for name in voices.names if name not in provenance.voices]:
+        paragraphs.append(
+            f"[Calibration](streaming.md#calibration) covers {len(provenance.voices)} of the "
+            f"voices. It does not cover the other {len(rest)} yet: {', '.join(rest[:-1])} and "
+            f"{rest[-1]}. Their sentences are decoded whole until the next calibration."
+        )
+    return paragraphs
 
 
 def _tables(voices: Voices) -> list[str]:
-    whole = read_provenance().sentence_voices
+    provenance = read_provenance()
     paragraphs = []
     for letter, names in groupby(samples(voices)[:-1], key=lambda sample: sample.voice[0]):
         language = LANGUAGES[letter]
@@ -226,7 +233,9 @@ def _tables(voices: Voices) -> list[str]:
                     + (" (default)" if sample.voice == voices.default.name else ""),
                     plain_name(sample.voice),
                     _SEXES[sample.voice[1]],
-                    "whole sentences" if sample.voice in whole else "windows",
+                    "windows"
+                    if provenance.allows_windows(voices.resolve(sample.voice))
+                    else "whole sentences",
                     sample.link,
                 )
             )

@@ -248,10 +248,9 @@ def _words(max_chars: int) -> Callable[[str], str]:
 def _voice(argument: str) -> str:
     # Imported here because they take half a second, which `serve` need not wait for.
     from kokoro_voice.errors import UnknownVoiceError, VoiceError
-    from kokoro_voice.norm_statistics import served_voices
-    from kokoro_voice.voices import Voices
+    from kokoro_voice.voices import MODEL_VOICES, Voices
 
-    voices = Voices(list(served_voices()), DEFAULT_VOICE)
+    voices = Voices(list(MODEL_VOICES), DEFAULT_VOICE)
     try:
         return voices.resolve(argument).name
     except UnknownVoiceError as error:

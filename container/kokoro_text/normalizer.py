@@ -17,7 +17,7 @@ from kokoro_text import (
 )
 from kokoro_text.characters import canonical
 from kokoro_text.lexicon import Lexicon
-from kokoro_text.pictures import names_of_pictures
+from kokoro_text.pictures import is_heart, names_of_pictures
 from kokoro_text.reading import LINK, Reading, Rewriter, characters_of, spoken_text, words_of
 from kokoro_text.scripts import is_japanese, readable
 
@@ -90,9 +90,12 @@ def read(
 
 
 def _with_names(reading: Reading, language: str) -> Reading:
-    """Return a reading that ends with the names of the emoji in the written words."""
+    """Return a reading that ends with the names of the emoji in the written words.
+
+    A heart that the rules of the language read, as in "I ❤ it", is not named.
+    """
     names = names_of_pictures(reading.written, language)
-    if not names:
+    if not names or (reading.spoken and is_heart(reading.written)):
         return reading
     # Before the punctuation at the end.
     end = len(reading.spoken.rstrip(".,;:!?…"))

@@ -29,6 +29,11 @@ def without_pictures(text: str) -> str:
     return str(_PICTURES.sub("", text))
 
 
+def is_heart(word: str) -> bool:
+    """Whether `word` is nothing but one of the hearts for which a language may have a word."""
+    return without_pictures(word) in ("❤", "♥")
+
+
 def names_of_pictures(text: str, language: str) -> str:
     """Return the names of the emoji in `text`, such as `red heart`, separated by commas.
 

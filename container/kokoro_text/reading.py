@@ -24,9 +24,7 @@ _FOREIGN = {
     "cmn": r"[\p{L}\p{M}\p{Nd}--[\p{Han}々〆]]",
 }
 _CHARACTERS = {
-    language: regex.compile(
-        rf"({LINK.pattern}|{letters}+|(?!\s)\X)(?<blank>\s*)", regex.VERSION1
-    )
+    language: regex.compile(rf"({LINK.pattern}|{letters}+|(?!\s)\X)(?<blank>\s*)", regex.VERSION1)
     for language, letters in _FOREIGN.items()
 }
 

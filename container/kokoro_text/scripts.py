@@ -18,6 +18,8 @@ READABLE_LANGUAGES = frozenset(LANGUAGES.values())
 """The languages that words can be linked to."""
 
 _LINK_LENGTH = 100
+_ASIAN_LINK_LENGTH = 30
+"""The phonemes of a link have at most 200 characters; those of a Chinese character about five."""
 _FOREIGN_WORDS = "en-us"
 """The language of Latin words in languages with another script."""
 
@@ -194,7 +196,8 @@ def _in_language(text: str, target: str, language: str) -> str:
     if target == language:
         return str(_foreign(language).sub("", text))
     if target in READABLE_LANGUAGES and (known := _foreign(target).sub("", text)):
-        return " ".join(f"[{part}]({target})" for part in _parts(known))
+        length = _ASIAN_LINK_LENGTH if target in {"ja", "cmn"} else _LINK_LENGTH
+        return " ".join(f"[{part}]({target})" for part in _parts(known, length))
     return _in_latin(_transliterated(text), language)
 
 
@@ -202,12 +205,13 @@ def _in_latin(text: str, language: str) -> str:
     """Return Latin words, as links in languages with another script."""
     if language not in _LETTERS:
         return text
-    return " ".join(f"[{part}]({_FOREIGN_WORDS})" for word in text.split() for part in _parts(word))
+    parts = [part for word in text.split() for part in _parts(word, _LINK_LENGTH)]
+    return " ".join(f"[{part}]({_FOREIGN_WORDS})" for part in parts)
 
 
-def _parts(text: str) -> list[str]:
+def _parts(text: str, length: int) -> list[str]:
     """Split text that is too long for a link, as Chinese without blanks may be."""
-    return [text[begin : begin + _LINK_LENGTH] for begin in range(0, len(text), _LINK_LENGTH)]
+    return [text[begin : begin + length] for begin in range(0, len(text), length)]
 
 
 def _in_devanagari(text: str) -> str:

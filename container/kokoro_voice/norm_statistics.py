@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from kokoro_voice.engine import NormStatistics, Prosody
 from kokoro_voice.errors import ModelError
+from kokoro_voice.languages import LANGUAGES
 from kokoro_voice.voices import Voice
 from kokoro_voice.windows import WINDOW_LIMITS
 
@@ -73,6 +74,15 @@ class Provenance(BaseModel):
     """Absolute error of the predicted variance in dB, averaged in the same way."""
     variance_error_p95_db: float
     """95th percentile, over the sentences, of the channels' average variance error."""
+
+    def allows_windows(self, voice: Voice) -> bool:
+        """Return whether sentences of `voice` may be decoded in windows.
+
+        They may not if the voice is one of `sentence_voices`, or if no calibrated voice speaks its
+        language: the table was not fitted to this language, so its predictions were not measured.
+        """
+        languages = {LANGUAGES[name[0]] for name in self.voices}
+        return voice.name not in self.sentence_voices and voice.language in languages
 
 
 @dataclass(frozen=True)
@@ -216,18 +226,6 @@ def read_provenance(path: Path = TABLE_PATH) -> Provenance:
         raise ModelError(f"{path}: not a table of statistics: {error}") from error
 
 
-def served_voices() -> tuple[str, ...]:
-    """Return the names of the voices that the server serves, sorted; this needs no model.
-
-    All voices whose language is served are calibrated, so these are the voices of the committed
-    table. `Voices(list(served_voices()), default).resolve(name)` checks a voice or a mix of voices.
-
-    Raises:
-        ModelError: The committed table is missing or damaged.
-    """
-    return tuple(sorted(read_provenance().voices))
-
-
 class NormStatisticsTable:
     """Predicts the statistics of sentences, and learns voices that were not calibrated.
 
@@ -320,8 +318,8 @@ class NormStatisticsTable:
         return self._regression.statistics(predicted)
 
     def allows_windows(self, voice: Voice) -> bool:
-        """Return whether predictions for `voice` are good enough; see `sentence_voices`."""
-        return voice.name not in self.provenance.sentence_voices
+        """Return whether predictions for `voice` are good enough; see `Provenance`."""
+        return self.provenance.allows_windows(voice)
 
     def learn(self, prosody: Prosody, voice: Voice, exact: NormStatistics) -> None:
         """Remember the exact statistics of a sentence that was decoded whole.

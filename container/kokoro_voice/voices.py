@@ -7,6 +7,18 @@ from pathlib import Path
 from kokoro_voice.errors import InvalidMixError, UnknownVoiceError
 from kokoro_voice.languages import LANGUAGES
 
+MODEL_VOICES = (
+    "af_alloy", "af_aoede", "af_bella", "af_heart", "af_jessica", "af_kore", "af_nicole",
+    "af_nova", "af_river", "af_sarah", "af_sky", "am_adam", "am_echo", "am_eric", "am_fenrir",
+    "am_liam", "am_michael", "am_onyx", "am_puck", "am_santa", "bf_alice", "bf_emma",
+    "bf_isabella", "bf_lily", "bm_daniel", "bm_fable", "bm_george", "bm_lewis", "ef_dora",
+    "em_alex", "em_santa", "ff_siwis", "hf_alpha", "hf_beta", "hm_omega", "hm_psi", "if_sara",
+    "im_nicola", "jf_alpha", "jf_gongitsune", "jf_nezumi", "jf_tebukuro", "jm_kumo", "pf_dora",
+    "pm_alex", "pm_santa", "zf_xiaobei", "zf_xiaoni", "zf_xiaoxiao", "zf_xiaoyi", "zm_yunjian",
+    "zm_yunxi", "zm_yunxia", "zm_yunyang",
+)  # fmt: skip
+"""The voices of the model. The server serves all of them."""
+
 MAX_COMPONENTS = 8
 MIN_WEIGHT, MAX_WEIGHT = 0.01, 100.0
 _WEIGHTED = re.compile(r"([^()]*)\((.*)\)", re.DOTALL)

@@ -17,9 +17,8 @@ from kokoro_voice.norm_statistics import (
     Provenance,
     Regression,
     read_provenance,
-    served_voices,
 )
-from kokoro_voice.voices import Voice, Voices
+from kokoro_voice.voices import MODEL_VOICES, Voice, Voices
 from kokoro_voice.windows import WINDOW_LIMITS
 
 SHORT_FRAMES = WINDOW_LIMITS.short_frames
@@ -38,6 +37,12 @@ PROVENANCE: dict[str, Any] = {
     "variance_error_db": 0.1,
     "variance_error_p95_db": 0.2,
 }
+
+UNCALIBRATED = [
+    "jf_alpha", "jf_gongitsune", "jf_nezumi", "jf_tebukuro", "jm_kumo", "zf_xiaobei", "zf_xiaoni",
+    "zf_xiaoxiao", "zf_xiaoyi", "zm_yunjian", "zm_yunxi", "zm_yunxia", "zm_yunyang",
+]  # fmt: skip
+"""The Japanese and Mandarin voices, until the table is calibrated again."""
 
 
 def made_table() -> NormStatisticsTable:
@@ -149,8 +154,24 @@ def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes | None) -> Non
 def test_the_committed_table_names_the_voices_of_the_model(model_dir: Path) -> None:
     """A command that checks a voice before the download must not refuse what the server serves."""
     voices = Voices.in_directory(model_dir, "af_heart")
-    assert list(served_voices()) == voices.names
-    assert set(read_provenance().sentence_voices) < set(served_voices())
+    assert list(MODEL_VOICES) == voices.names
+    provenance = read_provenance()
+    assert set(provenance.sentence_voices) < set(provenance.voices)
+    calibrated = [name for name in MODEL_VOICES if name in provenance.voices]
+    assert len(calibrated) == len(provenance.voices) == 41
+    uncalibrated = [name for name in MODEL_VOICES if name not in provenance.voices]
+    assert uncalibrated == UNCALIBRATED
+    for name in MODEL_VOICES:
+        is_whole = name in UNCALIBRATED or name in provenance.sentence_voices
+        assert provenance.allows_windows(voices.resolve(name)) != is_whole
+
+
+def test_a_language_without_calibration_is_never_spoken_in_windows() -> None:
+    """A mix of such voices must not be predicted either, however many sentences are learned."""
+    voices = Voices(list(MODEL_VOICES), "af_heart")
+    provenance = read_provenance()
+    assert not provenance.allows_windows(voices.resolve("jf_alpha+jm_kumo"))
+    assert provenance.allows_windows(voices.resolve("af_bella+af_sky"))
 
 
 def off_by(offset: float, table: NormStatisticsTable, prosody: Prosody) -> NormStatistics:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kokoro_voice.norm_statistics import served_voices
+from kokoro_voice.voices import MODEL_VOICES
 from local.command_line import agent_environment, parse, parse_make
 from voice_agent.settings import Settings
 
@@ -103,6 +103,6 @@ def test_the_longest_prompt_is_the_agents() -> None:
     assert make("say", f"TEXT={longest}").prompt == longest
 
 
-@pytest.mark.parametrize("voice", served_voices())
+@pytest.mark.parametrize("voice", MODEL_VOICES)
 def test_every_voice_that_is_served_is_accepted(voice: str) -> None:
     assert make("say", f"VOICE={voice}").voice == voice
