@@ -85,7 +85,7 @@ lint: .venv/dev.stamp
 ## make types        mypy --strict over the product's packages
 .PHONY: types
 types: .venv/dev.stamp
-	@echo "Checking types, which takes a minute …" >&2
+	@echo "Checking types, which takes some minutes the first time …" >&2
 	$(BIN)/mypy
 
 ## make test-images  build and run both images without a Docker daemon (needs buildah, debootstrap, crun; root)
