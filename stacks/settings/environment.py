@@ -166,7 +166,7 @@ def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
             f"environment {name!r}: there is no {folder.name}/{name}.toml; there are: {known}"
         )
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Windows editors add the mark
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         kind = "UTF-8 text" if isinstance(error, UnicodeDecodeError) else "TOML"
         raise SettingsError(f"{path.name}: is not {kind}: {error}") from error

@@ -594,6 +594,13 @@ def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
         load("test", tmp_path)
 
 
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    """Guards against "Invalid statement (at line 1, column 1)" for a file that an editor saved."""
+    text = 'kind = "ephemeral"\n[speech]\nvariant = "cpu"\ninstance_type = "ml.c7i.xlarge"\n'
+    (tmp_path / "test.toml").write_text(text, encoding="utf-8-sig")
+    assert load("test", tmp_path).kind == "ephemeral"
+
+
 def test_every_environment_of_the_repository_can_be_loaded() -> None:
     """Guards against a file that nobody has synthesized since the model changed."""
     names = [file.stem for file in ENVIRONMENTS.glob("*.toml")]
