@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from stacks.settings.base import Misfit, Model
+from stacks.settings.base import Misfit, Model, example_text
 
 
 def problems(model: type[Model], error: ValidationError) -> list[str]:
@@ -43,7 +43,11 @@ def _problem(model: type[Model], error: Any) -> str:
             )
         case "string_pattern_mismatch":
             field = _field(model, path)
-            example = f", such as {field.examples[0]!r}" if field and field.examples else ""
+            example = (
+                f", such as {example_text(field.examples[0], "'")}"
+                if field and field.examples
+                else ""
+            )
             message = f"{value!r} must match {error['ctx']['pattern']}{example}"
         case "value_error":
             reason = error["ctx"]["error"]

@@ -15,7 +15,7 @@ from stacks.settings.regions import AGENTCORE_AZ_IDS, AGENTCORE_REGIONS
 GPU_AMI = "al2023-ami-sagemaker-inference-gpu-4-1"
 OLD_AMI = "al2-ami-sagemaker-inference-gpu-3-1"
 DIGEST = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/kokoro@sha256:" + 64 * "0"
-DIGEST_EXAMPLE = DIGEST.replace("eu-west-1", "eu-central-1")
+DIGEST_EXAMPLE = DIGEST.replace("eu-west-1", "eu-central-1").removesuffix(64 * "0")
 
 CPU: dict[str, Any] = {
     "kind": "ephemeral",
@@ -348,7 +348,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
             CPU,
             speech__image={"source": "digest", "uri": DIGEST.split("@")[0] + ":latest"},
         ),
-        ["speech.image.uri: ", ":latest", f"such as '{DIGEST_EXAMPLE}'"],
+        ["speech.image.uri: ", ":latest", f"such as '{DIGEST_EXAMPLE}' and 64 hexadecimal digits"],
     ),
     (
         "an image where SageMaker does not pull",
@@ -440,7 +440,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "zones of no Region",
         changed(VPC, region=None),
-        ["region: None", "eu-central-1", "us-west-2"],
+        ["region: is required with `[network]`: one of ", "eu-central-1", "us-west-2"],
     ),
     (
         "a Region where AgentCore has no VPC",
