@@ -33,6 +33,11 @@ def _problem(model: type[Model], error: Any) -> str:
             message = f"must be a table, [{'.'.join(path)}], not {value!r}"
         case "tuple_type" if (field := _field(model, path)) and _model(field.annotation):
             message = f"must be an array of tables, [[{'.'.join(path)}]], not {value!r}"
+        case "greater_than_equal" | "less_than_equal" if field := _field(model, path):
+            message = f"must be {_range(field)}, not {value}"
+        case "int_type" | "int_from_float":
+            unquoted = " without quotes" if isinstance(value, str) else ""
+            message = f"must be a whole number{unquoted}, not {value!r}"
         case "string_type" if isinstance(value, int | float) and not isinstance(value, bool):
             message = f'must be a string, not a number; quote it: "{value}"'
         case "string_pattern_mismatch" | "string_too_long" if path == ["name"]:
@@ -55,6 +60,13 @@ def _problem(model: type[Model], error: Any) -> str:
             if isinstance(reason, Misfit):
                 path.append(reason.key)
     return f"{'.'.join(path)}: {message}"
+
+
+def _range(field: FieldInfo) -> str:
+    """Return the range of a number in words; the settings have no number without both bounds."""
+    (least,) = [item.ge for item in field.metadata if hasattr(item, "ge")]
+    (most,) = [item.le for item in field.metadata if hasattr(item, "le")]
+    return f"{least:,} to {most:,}"
 
 
 def _advice(model: type[Model], path: list[str]) -> str:

@@ -44,3 +44,10 @@ def test_every_pattern_has_an_example_that_matches() -> None:
     assert len(rows) == settings.count("text that matches") > 10
     wrong = [row for row in rows if not re.search(row[0].replace("\\|", "|"), row[1])]
     assert wrong == []
+
+
+def test_every_number_has_a_range() -> None:
+    """Guards against an error message that cannot name the range of a number."""
+    settings, *_ = document.document().partition("## Variables of the speech container")
+    assert len(re.findall(r"\| [\d,]+ to [\d,]+ \|", settings)) > 10
+    assert re.findall(r"\| (?:at least|at most|above|below) .*", settings) == []
