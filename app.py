@@ -38,8 +38,22 @@ def chosen(app: cdk.App) -> Settings:
     name = app.node.try_get_context("env")
     if not name:
         known = ", ".join(sorted(file.stem for file in ENVIRONMENTS.glob("*.toml")))
-        raise SettingsError(f"name an environment with -c env=<name>; there are: {known}")
+        raise SettingsError(
+            f"name an environment with -c env=<name>, or with ENV=<name>; there are: {known}"
+        )
     return load(str(name))
+
+
+def _next_step(app: cdk.App) -> str:
+    """Return the line that says which file to correct; empty if there is no such file."""
+    name = app.node.try_get_context("env")
+    if name and (ENVIRONMENTS / f"{name}.toml").is_file():
+        # Rules across keys are checked one by one, and only once each key is valid.
+        return (
+            f"\n→ correct environments/{name}.toml; docs/settings.md describes every key. "
+            "There may be more errors; correct these first"
+        )
+    return ""
 
 
 def main() -> None:
@@ -48,7 +62,7 @@ def main() -> None:
     try:
         settings = chosen(app)
     except SettingsError as error:
-        sys.exit(f"error: {error}")
+        sys.exit(f"error: {error}{_next_step(app)}")
     build(app, settings)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
     app.synth()

@@ -198,7 +198,7 @@ def connect(settings: Settings, region: str | None = None) -> Account:
     if not session.region_name:
         raise UsageError(
             f"no Region: environments/{settings.name}.toml names none",
-            "give --region, such as --region eu-central-1, or set AWS_REGION",
+            "give --region, such as eu-central-1, or set AWS_REGION (or `region` in the file)",
         )
     if settings.region:
         source = f"region in environments/{settings.name}.toml"

@@ -36,6 +36,7 @@ class OpenAIServer:
         refusal: Status and message of the answer to every request, instead of a reply.
         break_after: The number of deltas after which the connection breaks off.
         error_after: The number of deltas after which an error is sent in the stream.
+        length_name: The only name that the server accepts for the limit of a reply's length.
         interval_s: Seconds between two deltas.
         released: The last delta of a reply waits for this event.
         requests: The bodies of the requests for replies.
@@ -49,6 +50,7 @@ class OpenAIServer:
     refusal: tuple[int, str] | None = None
     break_after: int | None = None
     error_after: int | None = None
+    length_name: str | None = None
     interval_s: float = 0.0
     released: asyncio.Event = field(default_factory=asyncio.Event)
     requests: list[dict[str, Any]] = field(default_factory=list)
@@ -76,6 +78,10 @@ class OpenAIServer:
         self.requests.append(body)
         if body.get("tools") == []:
             self.refusal = (400, "[] is too short - 'tools'")
+        names = {"max_tokens", "max_completion_tokens"} & body.keys()
+        if self.length_name is not None and names != {self.length_name}:
+            message = f"Unsupported parameter: {names}. Use '{self.length_name}' instead."
+            return JSONResponse({"error": {"message": message}}, 400)
         if refused := self._refused(request):
             return refused
         assert body["stream"] is True

@@ -22,7 +22,8 @@ export class Agent extends EventTarget {
         socket.onclose = () => this.#emit({ type: "closed" });
         resolve();
       };
-      socket.onerror = () => reject(new Error(`cannot connect to the agent at ${this.#url}`));
+      socket.onerror = () => reject(new Error(
+        `cannot connect to the agent at ${this.#url}; check that it is running and that the address ends with /ws`));
       socket.onmessage = ({ data }) => this.#emit(
         typeof data === "string" ? JSON.parse(data) : { type: "audio", data });
       this.#socket = socket;

@@ -44,6 +44,7 @@ _BEDROCK_FAILURES = (
 )
 
 
+_REFUSAL_ADVICE = "it does not accept the request; try another model"
 _MODEL_SERVER_ADVICE = "check that it is running and has the model, and read its log"
 
 
@@ -247,7 +248,8 @@ def _failure(error: Exception, server: str | None) -> str:
     if server is not None:
         # The message of the server's own error begins with its address.
         reason = reason.removeprefix(f"{server}: ")
-        return f"the model server at {server} failed: {reason}; {_MODEL_SERVER_ADVICE}"
+        advice = _REFUSAL_ADVICE if reason.startswith("status 400") else _MODEL_SERVER_ADVICE
+        return f"the model server at {server} failed: {reason}; {advice}"
     if details is not None:
         reason += f" ({details.get('Code')}); check the model's id, access, quota and Region"
     elif isinstance(error, (urllib3.exceptions.HTTPError, OSError)):

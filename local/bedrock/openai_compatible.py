@@ -67,6 +67,9 @@ _FAILURES = (
 _MODEL_ERRORS = (openai.InternalServerError, httpx.HTTPError, ValueError, _TruncatedError)
 """Errors of the model; so is `openai.APIError` itself, which stands for an error in the stream."""
 
+_NEW_LENGTH_NAME = "max_completion_tokens"
+"""https://platform.openai.com/docs/api-reference/chat/create"""
+
 _STREAM_EXCEPTIONS = {
     "ThrottlingException": "throttlingException",
     "ValidationException": "validationException",
@@ -104,10 +107,14 @@ class _InferenceConfig(_Body):
     top_p: float | None = None
     stop_sequences: list[str] | None = None
 
-    def parameters(self) -> dict[str, Any]:
-        """Return the values that are set, by their names in the chat completions API."""
+    def parameters(self, length_name: str) -> dict[str, Any]:
+        """Return the values that are set, by their names in the chat completions API.
+
+        Args:
+            length_name: The server's name for the limit of the reply's length.
+        """
         named = {
-            "max_tokens": self.max_tokens,
+            length_name: self.max_tokens,
             "temperature": self.temperature,
             "top_p": self.top_p,
             "stop": self.stop_sequences,
@@ -142,15 +149,27 @@ async def run_openai_compatible(
         port: The port to listen on; 0 takes a free one.
     """
 
+    length_name = "max_tokens"
+
     async def answer(_model_id: str, body: bytes) -> Response:
+        nonlocal length_name
         try:
             request = parse_body(_ConverseRequest, body)
         except ControlError as error:
             raise ApiError("ValidationException", str(error)) from error
-        events = _ask(server, request)
-        converted = _converted(events)
         try:
-            first = await anext(converted)
+            events = _ask(server, request, length_name)
+            converted = _converted(events)
+            try:
+                first = await anext(converted)
+            except openai.BadRequestError as error:
+                # The reasoning models of OpenAI itself refuse `max_tokens`.
+                if _NEW_LENGTH_NAME not in str(error) or length_name == _NEW_LENGTH_NAME:
+                    raise
+                length_name = _NEW_LENGTH_NAME
+                events = _ask(server, request, length_name)
+                converted = _converted(events)
+                first = await anext(converted)
         except _FAILURES as error:
             raise _api_error(error, server) from error
         return EventStream(_encoded(first, converted, server), events.aclose)
@@ -159,10 +178,12 @@ async def run_openai_compatible(
         yield bound_port
 
 
-def _ask(server: Server, request: _ConverseRequest) -> AsyncGenerator[StreamEvent, None]:
+def _ask(
+    server: Server, request: _ConverseRequest, length_name: str
+) -> AsyncGenerator[StreamEvent, None]:
     """Return Strands' events of the reply. Closing them closes the connection to the server."""
     tools: Any = [tool["toolSpec"] for tool in request.tool_config.tools if "toolSpec" in tool]
-    parameters = request.inference_config.parameters()
+    parameters = request.inference_config.parameters(length_name)
     if not tools:
         parameters["tools"] = openai.omit  # vLLM and OpenAI refuse an empty list
     model = _PlainTextModel(

@@ -80,7 +80,8 @@ class Agent(Model):
         "`X-Amzn-Bedrock-AgentCore-Runtime-Custom-`. With `jwt`, `Authorization` is passed on too.",
     )
     network: Literal["public", "vpc"] = Field(
-        "public", description="Network of the agent. `vpc` needs `[network]`."
+        "public",
+        description="Network of the agent. `vpc` needs `[network]`, which needs `region`.",
     )
     idle_timeout_s: int = Field(
         900,

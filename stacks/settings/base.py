@@ -9,6 +9,18 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+def example_text(example: str, quote: str) -> str:
+    """Return an example in quotes; the digits of a digest are described, not printed.
+
+    Args:
+        example: The value that is shown.
+        quote: The quotation mark, before and after it.
+    """
+    name, marker, digits = example.partition("@sha256:")
+    described = f" and {len(digits)} hexadecimal digits" if digits else ""
+    return f"{quote}{name}{marker}{quote}{described}"
+
+
 class Misfit(ValueError):
     """A combination of values that is not allowed, although each value is.
 

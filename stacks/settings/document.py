@@ -13,6 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from kokoro_server import settings as container
+from stacks.settings.base import example_text
 from stacks.settings.environment import Settings
 from voice_agent import settings as agent
 
@@ -42,10 +43,9 @@ variant = "cpu"
 instance_type = "ml.c7i.xlarge"
 ```
 
-Every file needs `kind` and the table `[speech]`. All other tables can be left out. A key that is
-marked as required is needed if the file has its table. Some keys are required only with a certain
-value of another key; their meaning says so. With the default `variant`, for example, `[speech]`
-needs `inference_ami` and `cuda_major`.
+Every file needs `kind` and the table `[speech]`. All other tables can be left out. `required`
+means: required once the table is present. Other conditions are in the meaning. With the default
+`variant`, for example, `[speech]` needs `inference_ami` and `cuda_major`.
 
 The last two sections list the environment variables of the images. The stacks set some of these
 variables from the settings; in AWS, the others keep their defaults.
@@ -143,7 +143,11 @@ def _accepted(value: dict[str, Any]) -> str:
         case {"type": "integer" | "number"}:
             return _range(value)
         case {"type": "string", "pattern": str(pattern)}:
-            example = f", such as `{value['examples'][0]}`" if "examples" in value else ""
+            example = (
+                f", such as {example_text(value['examples'][0], '`')}"
+                if "examples" in value
+                else ""
+            )
             return "text that matches `" + pattern.replace("|", "\\|") + "`" + example
         case {"type": "string"}:
             return "text"

@@ -49,7 +49,8 @@ class Settings(Model):
         None,
         pattern=r"^[a-z]{2}(-[a-z]+)+-\d$",
         examples=["eu-central-1"],
-        description="AWS Region. By default, the Region of the AWS configuration.",
+        description="AWS Region. Required with `[network]`; otherwise, the default is the Region "
+        "of the AWS configuration.",
     )
     permissions_boundary: str | None = Field(
         None,
@@ -136,10 +137,13 @@ class Settings(Model):
     def _check_zones(self, network: Network) -> None:
         supported = AGENTCORE_AZ_IDS.get(self.region or "")
         if supported is None:
+            regions = f"one of {', '.join(AGENTCORE_AZ_IDS)}"
+            if self.region is None:
+                raise Misfit("region", f"is required with `[network]`: {regions}")
             raise Misfit(
                 "region",
                 f"{self.region!r}: `[network]` needs a Region in which AgentCore supports VPCs: "
-                f"one of {', '.join(AGENTCORE_AZ_IDS)}",
+                f"{regions}",
             )
         for az_id in network.az_ids:
             if az_id not in supported:
@@ -166,7 +170,7 @@ def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
             f"environment {name!r}: there is no {folder.name}/{name}.toml; there are: {known}"
         )
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Windows editors add the mark
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         kind = "UTF-8 text" if isinstance(error, UnicodeDecodeError) else "TOML"
         raise SettingsError(f"{path.name}: is not {kind}: {error}") from error

@@ -18,7 +18,11 @@ hour and zone."""
 
 
 class Network(Model):
-    """A VPC for the agent, in a separate stack that may outlive the others."""
+    """A VPC for the agent, in a separate stack.
+
+    You may have to destroy this stack later than the others
+    ([operations.md](operations.md#destroy)).
+    """
 
     cidr: str = Field(
         "10.42.0.0/16",
@@ -29,7 +33,8 @@ class Network(Model):
     az_ids: tuple[str, ...] = Field(
         min_length=2,
         max_length=3,
-        description="Ids of Availability Zones that AgentCore supports in the Region.",
+        description="Ids of Availability Zones that AgentCore supports in `region`, which is "
+        "required with this table. An id is not the name of a zone: euc1-az1, not eu-central-1a.",
     )
 
     @field_validator("cidr")

@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from stacks.settings.base import Misfit, Model
+from stacks.settings.base import Misfit, Model, example_text
 
 
 def problems(model: type[Model], error: ValidationError) -> list[str]:
@@ -33,6 +33,11 @@ def _problem(model: type[Model], error: Any) -> str:
             message = f"must be a table, [{'.'.join(path)}], not {value!r}"
         case "tuple_type" if (field := _field(model, path)) and _model(field.annotation):
             message = f"must be an array of tables, [[{'.'.join(path)}]], not {value!r}"
+        case "greater_than_equal" | "less_than_equal" if field := _field(model, path):
+            message = f"must be {_range(field)}, not {value}"
+        case "int_type" | "int_from_float":
+            unquoted = " without quotes" if isinstance(value, str) else ""
+            message = f"must be a whole number{unquoted}, not {value!r}"
         case "string_type" if isinstance(value, int | float) and not isinstance(value, bool):
             message = f'must be a string, not a number; quote it: "{value}"'
         case "string_pattern_mismatch" | "string_too_long" if path == ["name"]:
@@ -43,7 +48,11 @@ def _problem(model: type[Model], error: Any) -> str:
             )
         case "string_pattern_mismatch":
             field = _field(model, path)
-            example = f", such as {field.examples[0]!r}" if field and field.examples else ""
+            example = (
+                f", such as {example_text(field.examples[0], "'")}"
+                if field and field.examples
+                else ""
+            )
             message = f"{value!r} must match {error['ctx']['pattern']}{example}"
         case "value_error":
             reason = error["ctx"]["error"]
@@ -51,6 +60,13 @@ def _problem(model: type[Model], error: Any) -> str:
             if isinstance(reason, Misfit):
                 path.append(reason.key)
     return f"{'.'.join(path)}: {message}"
+
+
+def _range(field: FieldInfo) -> str:
+    """Return the range of a number in words; the settings have no number without both bounds."""
+    (least,) = [item.ge for item in field.metadata if hasattr(item, "ge")]
+    (most,) = [item.le for item in field.metadata if hasattr(item, "le")]
+    return f"{least:,} to {most:,}"
 
 
 def _advice(model: type[Model], path: list[str]) -> str:

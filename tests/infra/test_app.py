@@ -14,7 +14,7 @@ import pytest
 
 import app as cdk_app
 from stacks import nag_report
-from stacks.settings import SettingsError
+from stacks.settings import SettingsError, load
 from tests.infra.conftest import Assembly
 from tests.infra.synthesis import ENVIRONMENT_NAMES, ROOT, Synthesis, context
 
@@ -44,7 +44,26 @@ def test_without_an_environment_there_is_one_clear_line(tmp_path: Path) -> None:
     result = run_app(tmp_path)
     assert result.returncode != 0
     assert result.stderr.splitlines() == [
-        "error: name an environment with -c env=<name>; there are: " + ", ".join(ENVIRONMENT_NAMES)
+        "error: name an environment with -c env=<name>, or with ENV=<name>; there are: "
+        + ", ".join(ENVIRONMENT_NAMES),
+    ]
+
+
+def test_an_error_in_the_settings_ends_with_the_file_to_correct(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error of a key says neither where the file is nor which page describes the keys."""
+    (tmp_path / "broken.toml").write_text('kind = "ephemeral"\n')
+    monkeypatch.setattr(cdk_app, "ENVIRONMENTS", tmp_path)
+    monkeypatch.setattr(cdk_app, "load", lambda name: load(name, tmp_path))
+    app = aws_cdk.App(context={"env": "broken"})
+    monkeypatch.setattr(cdk_app.cdk, "App", lambda **_: app)
+    with pytest.raises(SystemExit) as caught:
+        cdk_app.main()
+    assert str(caught.value).splitlines() == [
+        "error: broken.toml: speech: is required",
+        "→ correct environments/broken.toml; docs/settings.md describes every key. "
+        "There may be more errors; correct these first",
     ]
 
 

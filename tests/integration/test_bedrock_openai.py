@@ -193,6 +193,14 @@ async def test_a_reply_that_is_too_long_is_cut_off(server, bedrock_url: str) -> 
     assert {"messageStop": {"stopReason": "max_tokens"}} in events
 
 
+async def test_a_server_may_have_the_new_name_of_the_length(server, history: ChatHistory) -> None:
+    """OpenAI's reasoning models refuse `max_tokens`, and every prompt failed."""
+    server.length_name = "max_completion_tokens"
+    assert await written(history) == "Yes. It is."
+    assert await written(history) == "Yes. It is."
+    assert len(server.requests) == 3  # the name is learned once
+
+
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
 async def test_thoughts_in_a_field_of_their_own_are_left_out(
     server, history: ChatHistory, bedrock_url: str, name: str
@@ -298,6 +306,9 @@ async def test_the_agent_names_the_servers_error(server, history: ChatHistory) -
         f"the model server at {server.url} failed: status 404: model 'llama3.2' not found; check "
         "that it is running and has the model, and read its log"
     )
+    server.refusal = (400, "No system prompts.")
+    with pytest.raises(BedrockError, match=r"No system prompts; .*; try another model$"):
+        await written(history)
     server.refusal = (429, "Rate limit reached.")
     with pytest.raises(BedrockError, match="Rate limit reached"):
         await written(history)

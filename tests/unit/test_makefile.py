@@ -94,3 +94,26 @@ def test_ctrl_c_ends_the_heartbeat(checkout: Path) -> None:
             return
         time.sleep(0.05)
     raise AssertionError("a process has survived")
+
+
+def test_synth_does_not_report_an_environment_that_the_app_refused(tmp_path: Path) -> None:
+    """After an error in the settings, a second one said that manifest.json was missing."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("environments/bad.toml", "environments/good.toml", "node_modules/.stamp"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    programs = {
+        "node_modules/.bin/cdk": "mkdir -p cdk.out/bad cdk.out/good\n"
+        'case "$*" in *env=bad*) exit 1;; esac\ntouch cdk.out/good/manifest.json\n',
+        ".venv/bin/python": 'echo "$*"\n',
+    }
+    for name, script in programs.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True)
+        path.write_text(f"#!/bin/sh\n{script}")
+        path.chmod(0o755)
+    # `-o`: do not install anything.
+    command = ["make", "-o", "node_modules/.stamp", "synth"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == "-m stacks.nag_report cdk.out/good\n"

@@ -37,7 +37,17 @@ def test_a_setting_without_a_description_is_an_error(monkeypatch: pytest.MonkeyP
 def test_every_pattern_has_an_example_that_matches() -> None:
     """Guards against an error message that shows only a pattern, or an example that is an error."""
     settings, *_ = document.document().partition("## Variables of the speech container")
-    rows = re.findall(r"text that matches `([^`]+)`(?:, such as `([^`]+)`)?", settings)
+    digits = "` and 64 hexadecimal digits"
+    assert settings.count(digits) == 2
+    whole = settings.replace(digits, 64 * "0" + "`")
+    rows = re.findall(r"text that matches `([^`]+)`(?:, such as `([^`]+)`)?", whole)
     assert len(rows) == settings.count("text that matches") > 10
     wrong = [row for row in rows if not re.search(row[0].replace("\\|", "|"), row[1])]
     assert wrong == []
+
+
+def test_every_number_has_a_range() -> None:
+    """Guards against an error message that cannot name the range of a number."""
+    settings, *_ = document.document().partition("## Variables of the speech container")
+    assert len(re.findall(r"\| [\d,]+ to [\d,]+ \|", settings)) > 10
+    assert re.findall(r"\| (?:at least|at most|above|below) .*", settings) == []

@@ -15,7 +15,7 @@ from stacks.settings.regions import AGENTCORE_AZ_IDS, AGENTCORE_REGIONS
 GPU_AMI = "al2023-ami-sagemaker-inference-gpu-4-1"
 OLD_AMI = "al2-ami-sagemaker-inference-gpu-3-1"
 DIGEST = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/kokoro@sha256:" + 64 * "0"
-DIGEST_EXAMPLE = DIGEST.replace("eu-west-1", "eu-central-1")
+DIGEST_EXAMPLE = DIGEST.replace("eu-west-1", "eu-central-1").removesuffix(64 * "0")
 
 CPU: dict[str, Any] = {
     "kind": "ephemeral",
@@ -226,12 +226,12 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "minimum 0: scale to zero",
         changed(CPU, speech__instances={"minimum": 0, "maximum": 1}),
-        ["speech.instances.minimum: ", "1", "not 0"],
+        ["speech.instances.minimum: must be 1 to 100, not 0"],
     ),
     (
         "half an instance",
         changed(CPU, speech__instances={"minimum": 1.5, "maximum": 2}),
-        ["speech.instances.minimum: ", "integer", "1.5"],
+        ["speech.instances.minimum: must be a whole number, not 1.5"],
     ),
     (
         "minimum above maximum",
@@ -246,7 +246,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "no sessions",
         changed(CPU, speech__instances={"minimum": 1, "maximum": 1, "sessions_per_instance": 0}),
-        ["speech.instances.sessions_per_instance: ", "not 0"],
+        ["speech.instances.sessions_per_instance: must be 1 to 500, not 0"],
     ),
     (
         "scheduled minimum above maximum",
@@ -256,7 +256,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "scheduled 0",
         changed(CPU, speech__schedule=[action(), action(name="x", minimum=0)]),
-        ["speech.schedule.1.minimum: ", "not 0"],
+        ["speech.schedule.1.minimum: must be 1 to 100, not 0"],
     ),
     (
         "two actions of one name",
@@ -305,22 +305,22 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "start-up longer than SageMaker waits",
         changed(CPU, speech__startup_timeout_s=7200),
-        ["speech.startup_timeout_s: ", "3600", "7200"],
+        ["speech.startup_timeout_s: must be 60 to 3,600, not 7200"],
     ),
     (
         "old instances kept longer than SageMaker keeps them",
         changed(CPU, speech__termination_wait_s=7200),
-        ["speech.termination_wait_s: ", "3600", "7200"],
+        ["speech.termination_wait_s: must be 0 to 3,600, not 7200"],
     ),
     (
         "seconds as text",
         changed(CPU, speech__startup_timeout_s="600"),
-        ["speech.startup_timeout_s: ", "integer", "'600'"],
+        ["speech.startup_timeout_s: must be a whole number without quotes, not '600'"],
     ),
     (
         "a session closed after SageMaker ends it",
         changed(CPU, speech__session_idle_s=1800),
-        ["speech.session_idle_s: ", "1740", "1800"],
+        ["speech.session_idle_s: must be 60 to 1,740, not 1800"],
     ),
     (
         "no voice where a request names none",
@@ -348,7 +348,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
             CPU,
             speech__image={"source": "digest", "uri": DIGEST.split("@")[0] + ":latest"},
         ),
-        ["speech.image.uri: ", ":latest", f"such as '{DIGEST_EXAMPLE}'"],
+        ["speech.image.uri: ", ":latest", f"such as '{DIGEST_EXAMPLE}' and 64 hexadecimal digits"],
     ),
     (
         "an image where SageMaker does not pull",
@@ -398,7 +398,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "a reply without end",
         changed(CPU, agent__max_reply_tokens=100_000),
-        ["agent.max_reply_tokens: ", "8192", "100000"],
+        ["agent.max_reply_tokens: must be 1 to 8,192, not 100000"],
     ),
     ("other auth", changed(CPU, agent__auth="none"), ["agent.auth: ", "'iam'", "'jwt'", "'none'"]),
     ("jwt without a provider", changed(CPU, agent__auth="jwt"), ["agent.jwt: ", '"jwt"']),
@@ -440,7 +440,7 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "zones of no Region",
         changed(VPC, region=None),
-        ["region: None", "eu-central-1", "us-west-2"],
+        ["region: is required with `[network]`: one of ", "eu-central-1", "us-west-2"],
     ),
     (
         "a Region where AgentCore has no VPC",
@@ -484,12 +484,12 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "first audio of 0 ms",
         changed(CPU, alarms={"first_audio_p95_ms": 0}),
-        ["alarms.first_audio_p95_ms: ", "50"],
+        ["alarms.first_audio_p95_ms: must be 50 to 60,000, not 0"],
     ),
     (
         "alarm at 0 errors",
         changed(CPU, alarms={"errors_per_minute": 0}),
-        ["alarms.errors_per_minute: ", "1"],
+        ["alarms.errors_per_minute: must be 1 to 10,000, not 0"],
     ),
     ("budget of 0", changed(CPU, budget={"monthly_usd": 0, "email": "a@b.c"}), ["budget.monthly"]),
     ("budget for nobody", changed(CPU, budget={"monthly_usd": 5}), ["budget.email: is required"]),
@@ -592,6 +592,13 @@ def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
     (tmp_path / "test.toml").write_text("kind = ephemeral")
     with pytest.raises(SettingsError, match=r"test\.toml: .*line 1"):
         load("test", tmp_path)
+
+
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    """Guards against "Invalid statement (at line 1, column 1)" for a file that an editor saved."""
+    text = 'kind = "ephemeral"\n[speech]\nvariant = "cpu"\ninstance_type = "ml.c7i.xlarge"\n'
+    (tmp_path / "test.toml").write_text(text, encoding="utf-8-sig")
+    assert load("test", tmp_path).kind == "ephemeral"
 
 
 def test_every_environment_of_the_repository_can_be_loaded() -> None:
