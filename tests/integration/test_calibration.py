@@ -28,7 +28,7 @@ def test_the_table_is_what_a_calibration_gives(model_dir: Path, engine: Engine) 
     table = NormStatisticsTable.load(TABLE_PATH, engine.model_sha256)
     said = table.provenance
     voices = Voices.in_directory(model_dir, VOICE)
-    # Japanese and Mandarin came after the calibration, and their texts are at the end of the file.
+    # Japanese and Mandarin were added after the calibration, their texts at the end of the file.
     # After the next calibration, the table has all texts and all voices.
     texts, *_ = TEXTS_PATH.read_bytes().partition(b"\nja = [")
     assert said.texts_sha256 == hashlib.sha256(texts).hexdigest()

@@ -41,7 +41,7 @@ def said(text: str, language: str = "en-us", entries: dict[str, str] = ENTRIES) 
         ("in New\nYork, York", "in [New York](/nu jˈɔɹk/), [York](/jˈɔɹk/)"),
         ("New Yorkers in Yorkshire", "New Yorkers in Yorkshire"),
         ("Node.js, O’Brien", "node jay ess, oh brian"),
-        ("a nginx2 xnginx o'nginx nginx't", "a nginx2 xnginx o'nginx nginx't"),
+        ("a fax2 xfax o'fax fax't", "a fax two xfax o'fax fax't"),
         ("pre-nginx", "pre-engine x"),
         ("[Nguyen](/xɪn/)", "[Nguyen](/xɪn/)"),
     ],

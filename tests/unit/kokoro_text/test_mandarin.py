@@ -1,7 +1,7 @@
 """How Mandarin is read: the cases, and what must not be read as something that it is not."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kokoro_text.normalizer import read
@@ -63,6 +63,7 @@ def test_forms_are_told_apart(written: str, spoken: str) -> None:
     assert said(written) == spoken
 
 
+@settings(deadline=None)
 @given(
     st.text(
         st.sampled_from("1209０,.:/-+=~〜¥$%°CkmgB()年月日時分点个人第周番号电话の，。 A@一"),
