@@ -222,7 +222,7 @@ $(PATHS): Makefile | .venv/bin/python
 	@printf '%s\n' ../../../../container ../../../../agent ../../../../common > $@
 
 .venv/local.stamp: requirements-local.txt | $(PATHS)
-	@echo "Installing what the agent and the speech server need into .venv (200 MB to download) …" >&2
+	@echo "Installing what the agent and the speech server need into .venv (230 MB to download) …" >&2
 	@set -o pipefail; $(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes \
 	  -r requirements-local.txt | $(HEARTBEAT)
 	@touch $@
