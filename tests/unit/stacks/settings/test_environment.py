@@ -376,8 +376,8 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "a voice that is not served",
-        changed(CPU, agent__voice="jf_alpha"),
-        ["agent.voice: 'jf_alpha' speaks Japanese"],
+        changed(CPU, agent__voice="xx_nobody"),
+        ["agent.voice: unknown voice 'xx_nobody'", "af_heart", "zm_yunyang"],
     ),
     (
         "a long prompt",
