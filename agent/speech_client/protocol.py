@@ -56,7 +56,7 @@ class SynthesisStart(_Event):
 
 
 class Word(_Event):
-    """A word with its punctuation, and its times in the audio of its request, in seconds."""
+    """A word with its punctuation and the blank after it. Times are in its request, in seconds."""
 
     text: str
     start_s: float

@@ -231,7 +231,10 @@ class Sentence(_Event):
 
 
 class Word(BaseModel):
-    """A spoken word with its punctuation, and its times in the audio of this reply, in seconds."""
+    """A spoken word with its punctuation and the blank that follows it, if one is written.
+
+    Its times in the audio of this reply are in seconds.
+    """
 
     text: str
     start_s: float

@@ -65,7 +65,7 @@ class Sentence(_Event):
 
 
 class Word(_Model):
-    """A word with its punctuation, and its times in the audio of this reply, in seconds."""
+    """A word with its punctuation and the blank after it. Times are in this reply, in seconds."""
 
     text: str
     start_s: float

@@ -14,7 +14,7 @@ def voice_problem(name: str) -> str | None:
         _VOICES.resolve(name)
     except VoiceError as error:
         close = difflib.get_close_matches(name, _VOICES.names, 1)
-        if isinstance(error, UnknownVoiceError) and name not in MODEL_VOICES and close:
+        if isinstance(error, UnknownVoiceError) and close:
             return f"unknown voice {name!r}; did you mean {close[0]!r}? docs/voices.md lists them"
         return str(error)
     return None

@@ -51,7 +51,8 @@ def test_what_is_in_the_image(buildah: Buildah, container_image: str, model_dir:
     assert unwanted.intersection(found["packages"]) == set()
     assert [name for name in found["packages"] if name.startswith("nvidia")] == []
     assert found["torch"] == []
-    assert found["app"] == ["kokoro_server", "kokoro_text", "kokoro_voice", "sentences"]
+    packages = ["kokoro_server", "kokoro_text", "kokoro_voice", "lexicon.toml", "sentences"]
+    assert found["app"] == packages
     assert found["cached"] == []
     # Those for CPUs: the graphs for other devices, and the one in one piece, are not used.
     for_cpus = ["generator-cpu.onnx", "generator-exact-cpu.onnx", "prosody-cpu.onnx"]

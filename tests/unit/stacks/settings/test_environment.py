@@ -375,6 +375,11 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
         ["speech.default_voice: unknown voice 'af_bela'", "af_bella"],
     ),
     (
+        "a voice that is not served",
+        changed(CPU, agent__voice="xx_nobody"),
+        ["agent.voice: unknown voice 'xx_nobody'", "af_heart", "zm_yunyang"],
+    ),
+    (
         "a long prompt",
         changed(CPU, agent__system_prompt=2049 * "x"),
         ["agent.system_prompt: ", "2048"],
