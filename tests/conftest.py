@@ -9,6 +9,9 @@ import pytest
 
 # Some tests run ONNX Runtime themselves; it must know before it is imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+# `make test` would make every `make` that a test starts a part of itself, which prints its folder.
+for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+    os.environ.pop(name, None)
 
 ROOT = Path(__file__).parent.parent
 

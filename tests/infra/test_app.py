@@ -183,10 +183,9 @@ def test_an_asset_is_a_build_context(synthesis: Synthesis) -> None:
             names = {path.name for path in (synthesis.folder / asset["source"]["path"]).glob("*")}
             assert not names & {"cdk.out", "app.py", ".git", "node_modules"}
         for image in assets.get("dockerImages", {}).values():
-            names = {
-                path.name for path in (synthesis.folder / image["source"]["directory"]).glob("*")
-            }
-            assert "Dockerfile" in names
+            context = synthesis.folder / image["source"]["directory"]
+            assert (context / image["source"]["dockerFile"]).is_file()
+            names = {path.name for path in context.glob("*")}
             assert not names & {"cdk.out", "app.py", ".git", "node_modules"}
 
 

@@ -44,9 +44,10 @@ async def test_demo_converses_through_an_openai_compatible_server(run) -> None:
     """The second prompt has to reach the model with the first exchange, and be spoken."""
     async with run_openai_server() as server:
         demo = run("make", "demo", f"BEDROCK={server.url}", "PORT=0")
-        found = await asyncio.to_thread(demo.wait_for, r"agent_url\s+(\S+)")
+        await asyncio.to_thread(demo.wait_for, r"Open \S+ in a browser")
+        found = await asyncio.to_thread(demo.wait_for, r"agent ready \(pid \d+, port (\d+)\)")
         assert f"llama3.2 at {server.url}" in demo.output()
-        async with AgentConnection(found[1]) as agent:
+        async with AgentConnection(f"http://127.0.0.1:{found[1]}") as agent:
             text, audio_bytes = await ask(agent, "Is it open?")
             assert text == "Yes. It is."
             assert audio_bytes > 24_000
