@@ -224,7 +224,8 @@ async def test_words_have_their_times_in_the_replys_audio(agent) -> None:
         await start(ws, message["request_id"])
         for position, word in enumerate(str(message["text"]).split()):
             if message.get("timestamps"):
-                words = [{"text": f"{word} ", "start_s": position / 10, "end_s": position / 10 + 0.1}]
+                start_s = position / 10
+                words = [{"text": f"{word} ", "start_s": start_s, "end_s": start_s + 0.1}]
                 event = {"type": "timing", "request_id": message["request_id"], "words": words}
                 await ws.send(json.dumps(event))
             await ws.send(bytes(4800))  # 0.1 s
