@@ -97,7 +97,7 @@ class SpeechRequest:
         """The text, divided where it controls its pauses and its rate."""
         return spans(self.text, self.voice.language)
 
-    @property
+    @cached_property
     def chars(self) -> float:
         """The number of characters that are said, divided by the speed.
 

@@ -4,12 +4,10 @@ Digits become numerals in kanji. How these sound, also together with a counter, 
 三本 is さんぼん, and 二十歳 is はたち.
 """
 
-from collections.abc import Callable
-
 import regex
 
 from kokoro_text.numerals import ROMAN, digit_by_digit, japanese_number
-from kokoro_text.reading import Rewriter
+from kokoro_text.reading import Rewriter, table_rule
 
 type Match = regex.Match[str]
 
@@ -146,6 +144,8 @@ _LATIN = regex.compile(
     rf"(?<![A-Za-z])(?:{'|'.join(map(regex.escape, sorted(_WORDS, key=len, reverse=True)))})"
     rf"{_WORD_END}"
 )
+_FRACTION_SIGN_RULE = table_rule(_FRACTION_SIGNS)
+_SIGN_RULE = table_rule(_SIGNS)
 
 
 def rules(rewriter: Rewriter, language: str) -> None:
@@ -182,16 +182,8 @@ def rules(rewriter: Rewriter, language: str) -> None:
     rewriter.rule(_LATIN, lambda match: _WORDS[match[0]])
     rewriter.rule(_PLAIN_NUMBER, lambda match: _number(match[0]))
     rewriter.rule(_DIGITS, lambda match: _number(match[0]))
-    for signs in (_FRACTION_SIGNS, _SIGNS):
-        rewriter.rule(_any_of(signs), _said_as(signs))
-
-
-def _any_of(words: dict[str, str]) -> "regex.Pattern[str]":
-    return regex.compile("|".join(map(regex.escape, words)))
-
-
-def _said_as(words: dict[str, str]) -> Callable[[Match], str]:
-    return lambda match: words[match[0]]
+    rewriter.rule(*_FRACTION_SIGN_RULE)
+    rewriter.rule(*_SIGN_RULE)
 
 
 def _number(written: str) -> str:

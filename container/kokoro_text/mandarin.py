@@ -1,12 +1,11 @@
 """How Mandarin is read aloud. Digits become numerals in characters."""
 
 import unicodedata
-from collections.abc import Callable
 
 import regex
 
 from kokoro_text.numerals import ROMAN, digit_by_digit, mandarin_number
-from kokoro_text.reading import Rewriter
+from kokoro_text.reading import Rewriter, table_rule
 
 type Match = regex.Match[str]
 
@@ -145,6 +144,8 @@ _CIRCLED = regex.compile(r"[①-⑳]")
 _PLAIN_NUMBER = regex.compile(_NUMBER)
 # What is left if another rule has replaced a part of a number, as in `10:30,200`.
 _DIGITS = regex.compile(r"\d+")
+_FRACTION_SIGN_RULE = table_rule(_FRACTION_SIGNS)
+_SIGN_RULE = table_rule(_SIGNS)
 
 
 def rules(rewriter: Rewriter, language: str) -> None:
@@ -188,16 +189,8 @@ def rules(rewriter: Rewriter, language: str) -> None:
     rewriter.rule(_CIRCLED, lambda match: mandarin_number(f"{unicodedata.numeric(match[0]):.0f}"))
     rewriter.rule(_PLAIN_NUMBER, lambda match: _number(match[0]))
     rewriter.rule(_DIGITS, lambda match: _number(match[0]))
-    for signs in (_FRACTION_SIGNS, _SIGNS):
-        rewriter.rule(_any_of(signs), _said_as(signs))
-
-
-def _any_of(words: dict[str, str]) -> "regex.Pattern[str]":
-    return regex.compile("|".join(map(regex.escape, words)))
-
-
-def _said_as(words: dict[str, str]) -> Callable[[Match], str]:
-    return lambda match: words[match[0]]
+    rewriter.rule(*_FRACTION_SIGN_RULE)
+    rewriter.rule(*_SIGN_RULE)
 
 
 def _number(written: str) -> str:

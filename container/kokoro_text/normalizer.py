@@ -1,4 +1,4 @@
-"""Reads text aloud on paper: each written word, and the words that a voice says for it."""
+"""Text normalization: each written word, and the words that a voice says for it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,7 @@
 """How written words are read, and the rewriting of text that keeps track of it."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import add
@@ -74,6 +74,12 @@ def spoken_text(readings: Iterable[Reading]) -> str:
 
 Say = Callable[["regex.Match[str]"], str | None]
 """Returns the words to say for a match, or None to leave the match to later rules."""
+
+
+def table_rule(words: Mapping[str, str]) -> tuple["regex.Pattern[str]", Say]:
+    """Return the rule that replaces each key of `words` by its value, for `Rewriter.rule`."""
+    pattern = regex.compile("|".join(map(regex.escape, words)))
+    return pattern, lambda match: words[match[0]]
 
 
 class Rewriter:

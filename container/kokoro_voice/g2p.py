@@ -46,7 +46,7 @@ class _English(misaki.en.G2P):  # type: ignore[misc]
         self.nlp = nlp
         self.lexicon = misaki.en.Lexicon(british)
         self.espeak = misaki.espeak.EspeakFallback(british=british)
-        self.fallback = self._spelled_or_guessed
+        self.fallback = self._guessed
         self.unk = ""
 
     def tokenize(
@@ -62,7 +62,7 @@ class _English(misaki.en.G2P):  # type: ignore[misc]
                 token.tag = "CD" if token.text[-1].isdigit() else "NN"
         return tagged
 
-    def _spelled_or_guessed(self, token: misaki.en.MToken) -> tuple[str | None, int | None]:
+    def _guessed(self, token: misaki.en.MToken) -> tuple[str | None, int | None]:
         """Return espeak-ng's pronunciation of a word that misaki's lexicon does not have."""
         phonemes, rating = self.espeak(token)
         return _LANGUAGE_MARK.sub("", phonemes) if phonemes else phonemes, rating

@@ -6,6 +6,7 @@ from itertools import accumulate
 
 import regex
 
+from kokoro_text.reading import LINK
 from sentences.chunker import split_sentences
 
 MAX_SEGMENT_CHARS = 240
@@ -17,8 +18,6 @@ _CHARS_OF_A_WIDE_CHARACTER = 3
 SENTENCE_PAUSE_S, CLAUSE_PAUSE_S, WORD_PAUSE_S = 0.3, 0.15, 0.0
 
 _CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Co}\p{Cn}--[\s]]+", regex.VERSION1)
-# misaki's notation: [word](/phonemes/). Lengths are bounded, so that the search is always fast.
-_LINK = regex.compile(r"\[([^\[\]]{1,100})\]\(([^()]{0,100})\)")
 # Stands for a blank inside a link: a private-use character, which `_CONTROL` removes from the text.
 _BLANK_IN_LINK = "\ue000"
 _PARAGRAPH = regex.compile(r"\s*\n\s*\n\s*")
@@ -50,7 +49,7 @@ def segments(text: str, language: str, *, is_sentence: bool = False) -> Iterator
             one segment.
     """
     text = _CONTROL.sub("", text)
-    text = _LINK.sub(lambda link: _BLANK_IN_LINK.join(link[0].split()), text)
+    text = LINK.sub(lambda link: _BLANK_IN_LINK.join(link[0].split()), text)
     whole = " ".join(text.split())
     if is_sentence and _fitting(whole) == len(whole):
         sentences = [whole] if whole else []

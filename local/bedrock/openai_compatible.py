@@ -42,7 +42,6 @@ from local.bedrock.server_common import (
     runtime_parser,
     verifier_from,
 )
-from local.bedrock.thinking import ThoughtFilter
 
 logger = logging.getLogger(__name__)
 
@@ -203,7 +202,7 @@ def _ask(
 
 
 async def _converted(events: AsyncIterator[StreamEvent]) -> AsyncIterator[_Event]:
-    """Yield the events of ConverseStream for those of Strands, without thoughts.
+    """Yield the events of ConverseStream for those of Strands.
 
     Strands gives content blocks no index. It also begins a block of text with an event that
     Bedrock does not send and that boto3 cannot read.
@@ -211,7 +210,6 @@ async def _converted(events: AsyncIterator[StreamEvent]) -> AsyncIterator[_Event
     Raises:
         _TruncatedError: The reply has ended in the middle of a block.
     """
-    thoughts = ThoughtFilter()
     index = 0
     open_at_server = sent_to_agent = False
     async for strands_event in events:
@@ -224,16 +222,11 @@ async def _converted(events: AsyncIterator[StreamEvent]) -> AsyncIterator[_Event
                     sent_to_agent = True
                     yield name, indexed
             case "contentBlockDelta":
-                if "text" in body["delta"]:
-                    indexed["delta"] = {"text": thoughts.feed(body["delta"]["text"])}
-                if indexed["delta"].get("text") or "toolUse" in body["delta"]:
+                if body["delta"].get("text") or "toolUse" in body["delta"]:
                     sent_to_agent = True
                     yield name, indexed
             case "contentBlockStop":
                 open_at_server = False
-                if text := thoughts.flush():
-                    sent_to_agent = True
-                    yield "contentBlockDelta", {**indexed, "delta": {"text": text}}
                 if sent_to_agent:
                     yield name, indexed
                     index += 1

@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-import subprocess
 import tomllib
 
 import pytest
@@ -80,50 +79,3 @@ def test_data_can_be_read(block: Block) -> None:
 def test_every_block_is_of_a_language_that_some_test_runs_or_reads() -> None:
     """A block marked `bash` instead of `sh` would be run by no test."""
     assert {block.language for block in blocks()} <= LANGUAGES
-
-
-def make(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["make", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-
-
-def test_a_variable_that_make_does_not_know_is_named() -> None:
-    """`make say TXT=…` would speak the default text without a word."""
-    done = make("help", "TXT=Hello")
-    assert done.returncode == 2
-    assert "TXT is not a variable of this Makefile; `make help` lists them" in done.stderr
-    assert "did you mean ENV?" in make("synth", "env=dev").stderr
-
-
-@pytest.mark.parametrize(
-    ("goal", "command"),
-    [
-        ("tests", "make test"),
-        ("agent", "make serve"),
-        ("local", "make say"),
-        ("web", "make demo"),
-        ("ops", ".venv/bin/python -m ops --help"),
-        ("bench/engine.py", ".venv/bin/python -m bench.engine"),
-        ("tests/", "make test"),
-    ],
-)
-def test_a_folder_that_is_no_target_is_named(goal: str, command: str) -> None:
-    """Make says "Nothing to be done" for a folder, as if the tests had passed."""
-    done = make("-n", goal)
-    assert done.returncode == 2
-    assert f"is not a target of this Makefile; did you mean `{command}`?" in done.stderr
-
-
-@pytest.mark.parametrize("arguments", [["ARGS=list"], []], ids=["list", "default"])
-def test_env_reaches_the_cdk(arguments: list[str]) -> None:
-    """An ENV that is ignored would show, or deploy, another environment."""
-    assert "cdk list -c env=prod\n" in make("-n", "cdk", "ENV=prod", *arguments).stdout
-    assert "cdk list -c env=dev\n" in make("-n", "cdk").stdout
-
-
-@pytest.mark.parametrize("arguments", [["ENV=prod", "ARGS=list -c env=dev"], ["ENV=dev prod"]])
-def test_the_cdk_gets_one_environment(arguments: list[str]) -> None:
-    done = make("-n", "cdk", *arguments)
-    assert done.returncode == 2
-    assert "make cdk needs one environment" in done.stderr
