@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from kokoro_server.messages import Granularity
 from kokoro_voice.onnx_model import ExecutionProvider
+from kokoro_voice.text import SENTENCE_PAUSE_S
 
 PREFIX = "KOKORO_"
 
@@ -38,6 +39,12 @@ class Settings(BaseModel):
     granularity: Granularity = "window"
     """The granularity of a request that names none: audio is synthesized and sent in windows
     inside a sentence, or in whole sentences."""
+    sentence_pause_s: float = Field(SENTENCE_PAUSE_S, ge=0, le=5)
+    """The pause after a sentence at normal speed. It is added to about 0.1 s of silence in which
+    the sentence fades."""
+    level_voices: bool = False
+    """Whether all voices are made as loud as `af_heart`. Without it, the loudest is 13 dB above the
+    quietest."""
     max_sessions: int = Field(64, ge=1)
     """WebSocket sessions and batch requests that may be open at once; more get status 503."""
     max_queued_requests: int = Field(32, ge=1)

@@ -11,6 +11,8 @@ from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import numpy as np
+
 from kokoro_server import codecs
 from kokoro_server.admission import Ratio
 from kokoro_server.engine_queue import EngineQueue
@@ -20,8 +22,9 @@ from kokoro_server.utterance import SpeechChunk, SpeechRequest, Utterance
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples, silence
 from kokoro_voice.decoding import FRAME_WORK_S
 from kokoro_voice.synthesizer import AudioChunk, PreparedSentence, Sentence, Synthesizer
-from kokoro_voice.text import segments
+from kokoro_voice.text import SENTENCE_PAUSE_S, segments
 from kokoro_voice.timing import WordTime
+from kokoro_voice.voice_gains import gain
 from kokoro_voice.voices import Voice
 
 MAX_UNSPOKEN_NAMED = 20
@@ -37,11 +40,22 @@ class Speech:
     Args:
         synthesizer: The loaded model. It must not be used elsewhere.
         queue: Does the engine's work. It is closed together with this object.
+        sentence_pause_s: The pause after a sentence at normal speed, in seconds.
+        level_voices: Whether all voices are made equally loud.
     """
 
-    def __init__(self, synthesizer: Synthesizer, queue: EngineQueue) -> None:
+    def __init__(
+        self,
+        synthesizer: Synthesizer,
+        queue: EngineQueue,
+        *,
+        sentence_pause_s: float = SENTENCE_PAUSE_S,
+        level_voices: bool = False,
+    ) -> None:
         self._synthesizer = synthesizer
         self._queue = queue
+        self._sentence_pause_s = sentence_pause_s
+        self._level_voices = level_voices
         self._g2p_thread = ThreadPoolExecutor(1, "g2p")
         self._frame_work_s = Ratio()
 
@@ -91,8 +105,9 @@ class Speech:
             ProtocolError: `unreadable`, if the text contains nothing that can be spoken.
         """
         request = utterance.request
+        factor = np.float32(gain(request.voice) if self._level_voices else 1.0)
         spoken = False
-        for segment in segments(request.text, request.voice.language):
+        for segment in segments(request.text, request.voice.language, self._sentence_pause_s):
             pronunciation = await asyncio.get_running_loop().run_in_executor(
                 self._g2p_thread, self._synthesizer.pronounce, segment, request.voice
             )
@@ -102,8 +117,8 @@ class Speech:
                 prepared = await self._prepare(utterance, sentence)
                 while (decoded := await self._decode_next(utterance, prepared)) is not None:
                     if len(decoded.samples):
-                        yield _chunk(utterance, decoded.samples, decoded.words)
-                yield _chunk(utterance, prepared.tail())
+                        yield _chunk(utterance, factor * decoded.samples, decoded.words)
+                yield _chunk(utterance, factor * prepared.tail())
                 yield _chunk(utterance, silence(sentence.pause_s / request.speed))
         if not spoken:
             raise ProtocolError("unreadable", _nothing_to_say(utterance.unspoken))

@@ -37,7 +37,9 @@ class Segment:
     pause_s: float
 
 
-def segments(text: str, language: str) -> Iterator[Segment]:
+def segments(
+    text: str, language: str, sentence_pause_s: float = SENTENCE_PAUSE_S
+) -> Iterator[Segment]:
     """Split `text` into sentences. Split long ones at clauses, or between words if necessary.
 
     Only emoji and control characters are dropped; white space becomes single blanks. A word with
@@ -47,6 +49,7 @@ def segments(text: str, language: str) -> Iterator[Segment]:
     Args:
         text: Text of any length.
         language: The language of the text, one of the values of `languages.LANGUAGES`.
+        sentence_pause_s: The pause after a sentence, in seconds.
     """
     text = _CONTROL.sub("", _PICTURES.sub(" ", text))
     text = _LINK.sub(lambda link: _BLANK_IN_LINK.join(link[0].split()), text)
@@ -58,7 +61,7 @@ def segments(text: str, language: str) -> Iterator[Segment]:
                 yield Segment(_with_blanks(rest[:cut].rstrip()), pause_s)
                 rest = rest[cut:].lstrip()
             if rest:
-                yield Segment(_with_blanks(rest), SENTENCE_PAUSE_S)
+                yield Segment(_with_blanks(rest), sentence_pause_s)
 
 
 def _with_blanks(segment: str) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,6 +22,7 @@ from kokoro_voice.audio import Samples
 from kokoro_voice.decoding import Decoding
 from kokoro_voice.synthesizer import AudioChunk, Pronunciation, Synthesizer
 from kokoro_voice.timing import WordTime
+from kokoro_voice.voices import Voice
 from kokoro_voice.windows import SpokenFrames
 from tests.utterances import VOICE, new_utterance
 
@@ -34,7 +36,7 @@ class ScriptedSynthesizer(Synthesizer):
         self.prepared: list[dict[str, Any]] = []
 
     def pronounce(self, segment: Any, voice: Any) -> Pronunciation:
-        sentence: Any = SimpleNamespace(pause_s=0.5)
+        sentence: Any = SimpleNamespace(pause_s=segment.pause_s)
         unspoken = [word for word in segment.text.split() if word.startswith("1")]
         return Pronunciation([sentence] if any(map(str.isalpha, segment.text)) else [], unspoken)
 
@@ -54,7 +56,7 @@ def _second() -> Samples:
 
 @pytest_asyncio.fixture
 async def speech() -> AsyncIterator[Speech]:
-    speech = Speech(ScriptedSynthesizer(), EngineQueue(Scheduler()))
+    speech = Speech(ScriptedSynthesizer(), EngineQueue(Scheduler()), sentence_pause_s=0.5)
     yield speech
     await speech.close()
 
@@ -90,6 +92,18 @@ async def test_the_request_reaches_the_synthesizer() -> None:
     await speech.close()
     (options,) = synthesizer.prepared
     assert (options["voice"], options["speed"], options["windowed"]) == (VOICE, 1.5, True)
+
+
+async def test_a_loud_voice_is_made_quieter_if_levels_are_set() -> None:
+    """Guards against a setting that is accepted but not used."""
+    voice = Voice("if_sara", (("if_sara", 1.0),))
+    for level_voices, (quietest, loudest) in ((False, (0.49, 0.51)), (True, (0.1, 0.25))):
+        speech = Speech(ScriptedSynthesizer(), EngineQueue(Scheduler()), level_voices=level_voices)
+        begun = utterance("One.")
+        begun.request = replace(begun.request, voice=voice)
+        chunks = await spoken(speech, begun)
+        await speech.close()
+        assert quietest < np.frombuffer(chunks[0].pcm, "<i2").max() / 32767 < loudest
 
 
 async def test_what_cannot_be_spoken_is_unreadable(speech: Speech) -> None:

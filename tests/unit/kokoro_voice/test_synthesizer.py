@@ -93,8 +93,8 @@ def test_there_is_no_sound_but_that_of_the_words(
     (timed,) = [times for times in words if times]
     early_s = timed[0].start_s - np.flatnonzero(levels > -35)[0] / 100
     assert early_s <= 0.03 + 0.1 / min(1.0, speed)
-    # The last sound has begun at least 0.1 s before the end of the word, and may fade for long. What
-    # follows a pause is another sound.
+    # The last sound may fade for long after the end of the word. What follows a pause is another
+    # sound.
     last = levels[round(100 * timed[-1].end_s) :]
     quiet = [block for block in range(len(last) - 7) if last[block : block + 7].max() < -42]
     assert not quiet or last[quiet[0] :].max() <= -38
