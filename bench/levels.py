@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 
 import numpy as np
-from scipy.signal import lfilter
+from numpy.typing import NDArray
 
 from bench.quality import TEXTS
 from bench.voices import Sample, served, speak
@@ -21,6 +21,8 @@ from kokoro_model.manifest import default_model_dir
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples
 from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.voice_gains import PATH
+
+Levels = NDArray[np.float64]
 
 REFERENCE = "af_heart"
 _TEXTS = (1, 3)  # of three to six seconds
@@ -40,26 +42,30 @@ def loudness(audio: Samples) -> float:
     return _mean(levels[levels > _mean(levels) - _RELATIVE_GATE_DB])
 
 
-def _mean(levels: Samples) -> float:
+def _mean(levels: Levels) -> float:
     return float(10 * np.log10((10 ** (levels / 10)).mean()))
 
 
-def _k_weighted(audio: Samples) -> Samples:
+def _k_weighted(audio: Samples) -> Levels:
     k = np.tan(np.pi * _SHELF_HZ / SAMPLE_RATE_HZ)
     high = 10 ** (_SHELF_DB / 20)
-    band = high**0.4996667741545416
+    band, side = high**0.4996667741545416 * k / _SHELF_Q, k / _SHELF_Q
     shelf = (
-        [
-            high + band * k / _SHELF_Q + k * k,
-            2 * (k * k - high),
-            high - band * k / _SHELF_Q + k * k,
-        ],
-        [1 + k / _SHELF_Q + k * k, 2 * (k * k - 1), 1 - k / _SHELF_Q + k * k],
+        [high + band + k * k, 2 * (k * k - high), high - band + k * k],
+        [1 + side + k * k, 2 * (k * k - 1), 1 - side + k * k],
     )
     k = np.tan(np.pi * _PASS_HZ / SAMPLE_RATE_HZ)
-    high_pass = [1 + k / _PASS_Q + k * k, 2 * (k * k - 1), 1 - k / _PASS_Q + k * k]
-    weighted = lfilter([high_pass[0], -2 * high_pass[0], high_pass[0]], high_pass, audio)
-    return np.asarray(lfilter(*shelf, weighted) / high_pass[0], np.float64)
+    side = k / _PASS_Q
+    high_pass = [1, -2, 1], [1 + side + k * k, 2 * (k * k - 1), 1 - side + k * k]
+    # The second stage's numerator is not normalized in the recommendation.
+    first = high_pass[1][0]
+    # Zeros after the audio, because multiplied spectra mean a circular convolution.
+    size = len(audio) + SAMPLE_RATE_HZ
+    delay = np.exp(-2j * np.pi * np.fft.rfftfreq(size))
+    response = first * np.ones_like(delay)
+    for numerator, denominator in (shelf, high_pass):
+        response *= np.polyval(numerator[::-1], delay) / np.polyval(denominator[::-1], delay)
+    return np.fft.irfft(np.fft.rfft(audio, size) * response, size)[: len(audio)]
 
 
 def main() -> None:

@@ -169,8 +169,8 @@ def page(voices: Voices) -> str:
         "## Speed",
         "The field `speed` of a request is a number from 0.5 to 2. The default is 1, the voice's "
         "own pace; at 2, the speech takes about half the time. The model itself speaks at 1 to "
-        "1.25. For other speeds, the server stretches or compresses its audio, which keeps the pitch "
-        "([streaming.md](streaming.md#speed)).",
+        "1.25. For other speeds, the server stretches or compresses its audio, which keeps the "
+        "pitch ([streaming.md](streaming.md#speed)).",
         "## Languages",
         "The voice decides the language. Its first letter selects the rules of pronunciation and "
         "the rules by which the agent finds the end of a sentence. A voice reads text in another "

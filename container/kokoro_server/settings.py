@@ -40,8 +40,8 @@ class Settings(BaseModel):
     """The granularity of a request that names none: audio is synthesized and sent in windows
     inside a sentence, or in whole sentences."""
     sentence_pause_s: float = Field(SENTENCE_PAUSE_S, ge=0, le=5)
-    """The pause after a sentence at normal speed. It is added to about 0.1 s of silence in which
-    the sentence fades."""
+    """The pause after a sentence at normal speed. About 0.1 s of silence around the
+    sentences is added to it."""
     level_voices: bool = False
     """Whether all voices are made as loud as `af_heart`. Without it, the loudest is 13 dB above the
     quietest."""

@@ -98,7 +98,7 @@ class Trimmer:
         blocks = self._held[self._judged :][: count * _BLOCK].reshape(count, _BLOCK)
         power = np.square(blocks).mean(axis=1)
         loudest = np.maximum.accumulate(np.maximum(power, self._loudest))
-        spoken = self._blocks_spoken(power, loudest)
+        spoken = self._blocks_spoken(power < loudest * _PAUSE_RANGE)
         power, loudest = power[:spoken], loudest[:spoken]
         audible = np.flatnonzero(power >= np.maximum(loudest * _RANGE, _FLOOR))
         positions = [self._judged + int(block) * _BLOCK for block in audible]
@@ -109,18 +109,18 @@ class Trimmer:
             self._held = self._held[: self._judged]
         return positions
 
-    def _blocks_spoken(self, power: Samples, loudest: Samples) -> int:
+    def _blocks_spoken(self, is_quiet: npt.NDArray[np.bool_]) -> int:
         """Return how many of the new blocks precede the end of the last sound, or all of them."""
         if self._last_sound is None:
-            return len(power)
-        for block, is_quiet in enumerate(power < loudest * _PAUSE_RANGE):
+            return len(is_quiet)
+        for block, quiet in enumerate(is_quiet):
             after = self._position + block * _BLOCK - self._last_sound
             if after >= _LAST_SOUND_BEGUN:
-                self._quiet_blocks = self._quiet_blocks + 1 if is_quiet else 0
+                self._quiet_blocks = self._quiet_blocks + 1 if quiet else 0
                 if self._quiet_blocks == _PAUSE_BLOCKS or after >= _LAST_SOUND_ENDED:
                     self._is_over = True
                     return block + 1
-        return len(power)
+        return len(is_quiet)
 
     def _take(self, count: int) -> Samples:
         """Remove the first `count` samples from `_held` and return them; none if negative."""
