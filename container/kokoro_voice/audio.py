@@ -90,6 +90,9 @@ class Trimmer:
         kept = self._held[: _FADE + _TAIL].copy()
         fade = min(_FADE, len(kept))
         kept[len(kept) - fade :] *= _ramp()[:fade][::-1]
+        if self._is_over:
+            # What was removed is replaced by silence, so that every sentence ends alike.
+            return np.pad(kept, (0, _FADE + _TAIL - len(kept)))
         return kept
 
     def _audible(self) -> list[int]:
