@@ -2,30 +2,28 @@
 
     python -m bench.levels
 
-Each served voice speaks two sentences of its language. Their loudness is measured as in ITU-R
-BS.1770-4 (https://www.itu.int/rec/R-REC-BS.1770): K-weighted, without pauses. The gains are those
-to the loudness of `af_heart`, with which the peaks of all voices stay below full scale. They are
-written to `container/kokoro_voice/voice_gains.toml`. The server applies them if
-`KOKORO_LEVEL_VOICES` is true.
-"""
+The loudness of the sample of each served voice (`docs/samples`) is measured as in ITU-R BS.1770-4
+(https://www.itu.int/rec/R-REC-BS.1770): K-weighted, without pauses. The gains are those to the
+loudness of `af_heart`, with which the peaks of all voices stay below full scale. They are written
+to `container/kokoro_voice/voice_gains.toml`. The server applies them if `KOKORO_LEVEL_VOICES` is
+true.
 
-from datetime import date
-from pathlib import Path
+On 2026-12-03, 35 of the voices spoke two other sentences each. With the gains, their loudness
+differed by 1.9 dB at most (standard deviation 0.4 dB); without them, by 9.9 dB (2.1 dB).
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.quality import TEXTS
-from bench.voices import Sample, served, speak
-from kokoro_model.manifest import default_model_dir
+from bench.hearing import peak
+from bench.samples import read_mp3
+from bench.voices import samples, served
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples
-from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.voice_gains import PATH
 
 Levels = NDArray[np.float64]
 
 REFERENCE = "af_heart"
-_TEXTS = (1, 3)  # of three to six seconds
 # The two stages of the K-weighting: gain in dB, quality and frequency in Hz of a shelf, then
 # quality and frequency of a high pass.
 _SHELF_DB, _SHELF_Q, _SHELF_HZ = 3.999843853973347, 0.7071752369554196, 1681.974450955533
@@ -68,32 +66,25 @@ def _k_weighted(audio: Samples) -> Levels:
     return np.fft.irfft(np.fft.rfft(audio, size) * response, size)[: len(audio)]
 
 
+def content() -> str:
+    """Return the content of the file, measured on the samples."""
+    paths = {sample.voice: sample.path for sample in samples(served()) if "+" not in sample.voice}
+    recorded = {name: read_mp3(path) for name, path in paths.items()}
+    levels = {name: loudness(audio) for name, audio in recorded.items()}
+    gains = {name: round(levels[REFERENCE] - level, 1) for name, level in levels.items()}
+    highest_db = max(20 * np.log10(peak(recorded[name])) + gain for name, gain in gains.items())
+    lines = [
+        "# Written by `python -m bench.levels`.",
+        f"# Gains in dB to {levels[REFERENCE]:.1f} LUFS, the loudness of {REFERENCE}.",
+        f"# The highest peak of the samples is then at {highest_db:.1f} dB.",
+        *(f"{name} = {gain:.1f}" for name, gain in gains.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
-    """Measure all voices and write the file."""
-    voices, synthesizer = served(), Synthesizer(default_model_dir(), 2)
-    measured = {}
-    for name in voices.names:
-        texts = TEXTS[voices.resolve(name).language]
-        spoken = [speak(synthesizer, voices, Sample(name, texts[number])) for number in _TEXTS]
-        audio = np.concatenate(spoken)
-        measured[name] = loudness(audio), 20 * np.log10(float(np.abs(audio).max()))
-        print(
-            f"{name:16} {measured[name][0]:6.1f} LUFS, peak {measured[name][1]:6.1f} dB", flush=True
-        )
-    write(measured, PATH)
-
-
-def write(measured: dict[str, tuple[float, float]], path: Path) -> None:
-    """Write the gains for voices of the given loudness (LUFS) and peaks (dB)."""
-    target = measured[REFERENCE][0]
-    lines = [f"{name} = {target - level:.1f}" for name, (level, _) in measured.items()]
-    highest_db = max(target - level + peak_db for level, peak_db in measured.values())
-    path.write_text(
-        f"# Written by `python -m bench.levels` on {date.today()}.\n"
-        f"# Gains in dB to {target:.1f} LUFS (ITU-R BS.1770-4), the loudness of {REFERENCE}.\n"
-        f"# The highest peak is then at {highest_db:.1f} dB.\n" + "\n".join(lines) + "\n",
-        encoding="utf-8",
-    )
+    """Write the file."""
+    PATH.write_text(content(), encoding="utf-8")
 
 
 if __name__ == "__main__":
