@@ -164,14 +164,17 @@ def page(voices: Voices) -> str:
         '```sh\nmake say SAY="Hola. ¿En qué puedo ayudarte?" VOICE=ef_dora OUT=hola.wav\n```',
         "## The voices",
         "Each sample says one sentence at normal speed. The samples are not normalized: some "
-        "voices are louder than others.",
+        "voices are louder than others. With `KOKORO_LEVEL_VOICES=true`, the server makes all "
+        "voices as loud as `af_heart`, and a mix by the weighted mean of its voices' gains in dB.",
         *_windows(voices),
         *_tables(voices),
         "## Mixes",
         *_mixes(voices),
         "## Speed",
         "The field `speed` of a request is a number from 0.5 to 2. The default is 1, the voice's "
-        "own pace; at 2, the speech takes about half the time.",
+        "own pace; at 2, the speech takes about half the time. The model itself speaks at 1 to "
+        "1.25. For other speeds, the server stretches or compresses its audio, which keeps the "
+        "pitch ([streaming.md](streaming.md#speed)).",
         "## Languages",
         "The language of the voice is the language in which a text is read. It selects the rules "
         "of pronunciation, and the rules with which the agent finds the end of a sentence. A text "

@@ -67,7 +67,13 @@ async def _serve(
             synthesizer = await asyncio.to_thread(
                 Synthesizer, settings.model_dir, settings.threads, settings.execution_provider
             )
-            speech = Speech(synthesizer, EngineQueue(scheduler), lexicon)
+            speech = Speech(
+                synthesizer,
+                EngineQueue(scheduler),
+                lexicon,
+                sentence_pause_s=settings.sentence_pause_s,
+                level_voices=settings.level_voices,
+            )
             resources.push_async_callback(speech.close)
             app.admission.learn(await speech.warm_up(voices.default, settings.granularity))
         except ModelError as error:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from kokoro_server.messages import Granularity
 from kokoro_voice.onnx_model import ExecutionProvider
+from kokoro_voice.text import SENTENCE_PAUSE_S
 
 PREFIX = "KOKORO_"
 
@@ -41,6 +42,12 @@ class Settings(BaseModel):
     lexicon: Path | None = None
     """The file of the pronunciation lexicon. By default `lexicon.toml` in the folder of the
     server, which an image gets from `container/lexicon.toml`."""
+    sentence_pause_s: float = Field(SENTENCE_PAUSE_S, ge=0, le=5)
+    """The pause after a sentence at normal speed. About 0.1 s of silence around the
+    sentences is added to it."""
+    level_voices: bool = False
+    """Whether all voices are made as loud as `af_heart`. Without it, the loudest is 13 dB above the
+    quietest."""
     max_sessions: int = Field(64, ge=1)
     """WebSocket sessions and batch requests that may be open at once; more get status 503."""
     max_queued_requests: int = Field(32, ge=1)

@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain, pairwise
 
+import numpy as np
+
 from kokoro_server import codecs
 from kokoro_server.admission import Ratio
 from kokoro_server.engine_queue import EngineQueue
@@ -28,8 +30,9 @@ from kokoro_voice.synthesizer import (
     Sentence,
     Synthesizer,
 )
-from kokoro_voice.text import Segment, segments
+from kokoro_voice.text import SENTENCE_PAUSE_S, Segment, segments
 from kokoro_voice.timing import WordTime
+from kokoro_voice.voice_gains import gain
 from kokoro_voice.voices import Voice
 
 MAX_UNSPOKEN_NAMED = 20
@@ -46,14 +49,24 @@ class Speech:
         synthesizer: The loaded model. It must not be used elsewhere.
         queue: Does the engine's work. It is closed together with this object.
         lexicon: The deployment's pronunciations. Those of a request precede them.
+        sentence_pause_s: The pause after a sentence at normal speed, in seconds.
+        level_voices: Whether all voices are made equally loud.
     """
 
     def __init__(
-        self, synthesizer: Synthesizer, queue: EngineQueue, lexicon: Lexicon | None = None
+        self,
+        synthesizer: Synthesizer,
+        queue: EngineQueue,
+        lexicon: Lexicon | None = None,
+        *,
+        sentence_pause_s: float = SENTENCE_PAUSE_S,
+        level_voices: bool = False,
     ) -> None:
         self._synthesizer = synthesizer
         self._queue = queue
         self._lexicon = lexicon or Lexicon()
+        self._sentence_pause_s = sentence_pause_s
+        self._level_voices = level_voices
         self._g2p_thread = ThreadPoolExecutor(1, "g2p")
         self._frame_work_s = Ratio()
 
@@ -104,13 +117,19 @@ class Speech:
                 be spoken.
         """
         request = utterance.request
+        factor = np.float32(gain(request.voice) if self._level_voices else 1.0)
         spoken = False
         leading_s = 0.0
         for span in request.spans:
             speed = request.speed * span.rate
             for segment, following in pairwise(
                 chain(
-                    segments(span.text, request.voice.language, is_sentence=request.sentence),
+                    segments(
+                        span.text,
+                        request.voice.language,
+                        self._sentence_pause_s,
+                        is_sentence=request.sentence,
+                    ),
                     (None,),
                 )
             ):
@@ -125,8 +144,8 @@ class Speech:
                     spoken = True
                     while (decoded := await self._decode_next(utterance, prepared)) is not None:
                         if len(decoded.samples):
-                            yield _chunk(utterance, decoded.samples, decoded.words)
-                    yield _chunk(utterance, prepared.tail())
+                            yield _chunk(utterance, factor * decoded.samples, decoded.words)
+                    yield _chunk(utterance, factor * prepared.tail())
                     if following is not None or span.pause_s is None:
                         yield _chunk(utterance, silence(sentence.pause_s / speed))
             if span.pause_s and spoken:

@@ -6,6 +6,7 @@ work on context.
 """
 
 from dataclasses import dataclass
+from math import ceil
 
 from kokoro_voice.windows import CONTEXT_FRAMES, WINDOW_LIMITS, SpokenFrames, WindowLimits
 
@@ -14,8 +15,8 @@ FRAME_WORK_S = 0.005
 _SAFETY = 0.5
 """The fraction of a listener's buffer that the decoding of the next window may use up."""
 _FIRST_SOUND_FRAMES = 10
-"""The least number of frames with sound in the first window: enough to play while the second is
-being decoded."""
+"""The least number of frames with sound in the first window at normal speed: enough to play while
+the second is being decoded."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Decoding:
         frames: The length of the sentence.
         spoken: The frames that the windows have to cover.
         windowed: Whether the sentence may be decoded in windows. A short sentence never is.
+        speed: How fast the frames are played; 2.0 takes half the time.
         frame_work_s: The time to decode one frame, in seconds.
         limits: Limits of the window lengths.
     """
@@ -55,13 +57,18 @@ class Decoding:
         spoken: SpokenFrames,
         *,
         windowed: bool,
+        speed: float = 1.0,
         frame_work_s: float = FRAME_WORK_S,
         limits: WindowLimits = WINDOW_LIMITS,
     ) -> None:
         self.windowed = windowed and not limits.too_short(frames)
         """Whether the spans are windows rather than the whole sentence."""
         self._start, self._end = (spoken.start, spoken.end) if self.windowed else (0, frames)
-        self._least_frames = spoken.onset - spoken.start + _FIRST_SOUND_FRAMES
+        self.first_frame = self._start
+        """The first frame that is decoded."""
+        # Fast speech is played sooner and leaves less time to catch up, which counts twice.
+        first_sound_frames = ceil(_FIRST_SOUND_FRAMES * max(1.0, speed) ** 2)
+        self._least_frames = spoken.onset - spoken.start + first_sound_frames
         self._frame_work_s = frame_work_s
         self._limits = limits
 

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from kokoro_text.lexicon import Lexicon
 from kokoro_voice.audio import Samples, Trimmer
 from kokoro_voice.decoding import FRAME_WORK_S, Decoding, Span
@@ -18,6 +20,7 @@ from kokoro_voice.errors import ModelError
 from kokoro_voice.g2p import Pronouncer
 from kokoro_voice.norm_statistics import TABLE_PATH, NormStatisticsTable
 from kokoro_voice.onnx_model import Cancellation, ExecutionProvider
+from kokoro_voice.stretch import Stretcher
 from kokoro_voice.text import WORD_PAUSE_S, Segment
 from kokoro_voice.timing import (
     PronouncedWord,
@@ -31,6 +34,10 @@ from kokoro_voice.timing import (
 )
 from kokoro_voice.voices import Voice
 from kokoro_voice.windows import FRAME_SAMPLES, WINDOW_LIMITS, SpokenFrames
+
+_SLOWEST_MODEL_SPEED, _FASTEST_MODEL_SPEED = 1.0, 1.25
+"""The speeds at which the model itself speaks; `Stretcher` does the rest. A slower model makes
+sounds before the first word and after the last one, and a faster one loses words."""
 
 logger = logging.getLogger(__name__)
 
@@ -87,6 +94,7 @@ class PreparedSentence:
     Args:
         sentence: The sentence's words.
         voice: The voice that speaks it.
+        stretch: How much faster than the model's audio the sentence is to be spoken.
         prosody: The prosody of these words in this voice.
         norm_statistics: Predicted statistics for decoding windows, or None to decode it whole.
         frame_work_s: See `Decoding`.
@@ -96,6 +104,7 @@ class PreparedSentence:
         self,
         sentence: Sentence,
         voice: Voice,
+        stretch: float,
         prosody: Prosody,
         norm_statistics: NormStatistics | None,
         frame_work_s: float,
@@ -109,30 +118,30 @@ class PreparedSentence:
             prosody.frames,
             spoken,
             windowed=norm_statistics is not None,
+            speed=stretch,
             frame_work_s=frame_work_s,
         )
         """Returns the frames to decode next."""
         self._words = sentence.words
-        self._last_sound_frame = last_sound_frame(phonemes, prosody.token_frames)
-        self._trimmer = Trimmer()
-        self._first_frame: int | None = None
+        self._stretch = stretch
+        last = last_sound_frame(phonemes, prosody.token_frames) - self.decoding.first_frame
+        self._trimmer = Trimmer(last * FRAME_SAMPLES)
+        self._stretcher = Stretcher(stretch)
         self._is_timed = False
 
-    def trimmed(self, span: Span, samples: Samples) -> AudioChunk:
-        """Return the audio of `span` that can be played now. Pass the spans in order."""
-        if self._first_frame is None:
-            self._first_frame = span.start
-        end = span.start + len(samples) // FRAME_SAMPLES
-        speech = self._trimmer.push(samples, speech_follows=end <= self._last_sound_frame)
+    def trimmed(self, samples: Samples) -> AudioChunk:
+        """Return what can be played now of the next samples. Pass those of the spans in order."""
+        speech = self._stretcher.push(self._trimmer.push(samples))
         if self._is_timed or not len(speech):
             return AudioChunk(speech)
         self._is_timed = True
-        dropped = self._first_frame * FRAME_SAMPLES + self._trimmer.dropped_samples
-        return AudioChunk(speech, word_times(self._words, self.prosody.token_frames, dropped))
+        dropped = self.decoding.first_frame * FRAME_SAMPLES + self._trimmer.dropped_samples
+        words = word_times(self._words, self.prosody.token_frames, dropped, self._stretch)
+        return AudioChunk(speech, words)
 
     def tail(self) -> Samples:
         """Return the audio that is left after the last span, shape (n,)."""
-        return self._trimmer.end()
+        return np.concatenate([self._stretcher.push(self._trimmer.end()), self._stretcher.end()])
 
 
 class Synthesizer:
@@ -211,12 +220,15 @@ class Synthesizer:
             ModelError: The voice's file is missing or has the wrong size.
             WorkCancelled: The work was cancelled.
         """
-        prosody = self.engine.prosody(sentence.phonemes, voice, speed, cancellation)
+        model_speed = min(max(speed, _SLOWEST_MODEL_SPEED), _FASTEST_MODEL_SPEED)
+        prosody = self.engine.prosody(sentence.phonemes, voice, model_speed, cancellation)
         predicted: NormStatistics | None = None
         table = self.table if windowed and not WINDOW_LIMITS.too_short(prosody.frames) else None
         if table is not None and table.allows_windows(voice):
             predicted = table.predict(prosody, voice)
-        return PreparedSentence(sentence, voice, prosody, predicted, frame_work_s)
+        return PreparedSentence(
+            sentence, voice, speed / model_speed, prosody, predicted, frame_work_s
+        )
 
     def decode(
         self, prepared: PreparedSentence, span: Span, cancellation: Cancellation
@@ -240,4 +252,4 @@ class Synthesizer:
             samples = self.engine.window(
                 prosody, prepared.norm_statistics, span.start, span.end, cancellation
             )
-        return prepared.trimmed(span, samples)
+        return prepared.trimmed(samples)

@@ -35,7 +35,13 @@ class Segment:
     pause_s: float
 
 
-def segments(text: str, language: str, *, is_sentence: bool = False) -> Iterator[Segment]:
+def segments(
+    text: str,
+    language: str,
+    sentence_pause_s: float = SENTENCE_PAUSE_S,
+    *,
+    is_sentence: bool = False,
+) -> Iterator[Segment]:
     """Split `text` into sentences. Split long ones at clauses, or between words if necessary.
 
     Only control characters are dropped; white space becomes single blanks. A word with
@@ -45,6 +51,7 @@ def segments(text: str, language: str, *, is_sentence: bool = False) -> Iterator
     Args:
         text: Text of any length.
         language: The language of the text, one of the values of `languages.LANGUAGES`.
+        sentence_pause_s: The pause after a sentence, in seconds.
         is_sentence: Whether the text is one sentence. It is then split only if it is too long for
             one segment.
     """
@@ -62,7 +69,7 @@ def segments(text: str, language: str, *, is_sentence: bool = False) -> Iterator
             yield Segment(_with_blanks(rest[:cut].rstrip()), pause_s)
             rest = rest[cut:].lstrip()
         if rest:
-            yield Segment(_with_blanks(rest), SENTENCE_PAUSE_S)
+            yield Segment(_with_blanks(rest), sentence_pause_s)
 
 
 def _with_blanks(segment: str) -> str:

@@ -91,6 +91,7 @@ def word_times(
     words: Sequence[PronouncedWord],
     token_frames: npt.NDArray[np.int64],
     dropped_samples: int,
+    speed: float = 1.0,
 ) -> list[WordTime]:
     """Calculate when each word is heard.
 
@@ -103,6 +104,7 @@ def word_times(
         token_frames: The model's durations of the padding, each phoneme and the padding, in
             frames; shape (phonemes + 2,).
         dropped_samples: The number of samples at the front of the model's audio that are not sent.
+        speed: How much faster than the model's audio the sent audio is.
 
     Returns:
         The words in order; none starts before the previous one ends. Their texts add up to the
@@ -123,7 +125,7 @@ def word_times(
             if phonemes[last + 1 : last + 2] != " ":
                 end = min(end, begins[last] + _LAST_SOUND_FRAMES)
             begin_s, end_s = (
-                max(0, frame * FRAME_SAMPLES - dropped_samples) / SAMPLE_RATE_HZ
+                max(0, frame * FRAME_SAMPLES - dropped_samples) / SAMPLE_RATE_HZ / speed
                 for frame in (begins[first], end)
             )
             times.append(WordTime(silent + word.written, float(begin_s), float(end_s)))
@@ -136,7 +138,7 @@ def word_times(
 
 
 def last_sound_frame(phonemes: str, token_frames: npt.NDArray[np.int64]) -> int:
-    """Return the frame in which the last sound begins. Silence before it is a pause.
+    """Return the first frame in which the last sound may be heard.
 
     Args:
         phonemes: Phonemes, at least one of which is a sound.

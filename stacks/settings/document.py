@@ -140,6 +140,8 @@ def _accepted(value: dict[str, Any]) -> str:
     match value:
         case {"enum": choices}:
             return " or ".join(f"`{json.dumps(choice)}`" for choice in choices)
+        case {"type": "boolean"}:
+            return "`true` or `false`"
         case {"type": "integer" | "number"}:
             return _range(value)
         case {"type": "string", "pattern": str(pattern)}:

@@ -24,6 +24,7 @@ from kokoro_voice.audio import Samples
 from kokoro_voice.decoding import Decoding
 from kokoro_voice.synthesizer import AudioChunk, Pronunciation, Synthesizer
 from kokoro_voice.timing import WordTime
+from kokoro_voice.voices import Voice
 from kokoro_voice.windows import SpokenFrames
 from tests.utterances import VOICE, new_utterance
 
@@ -39,7 +40,7 @@ class ScriptedSynthesizer(Synthesizer):
 
     def pronounce(self, segment: Any, voice: Any, lexicons: Any = ()) -> Pronunciation:
         self.lexicons = lexicons
-        sentence: Any = SimpleNamespace(pause_s=0.5)
+        sentence: Any = SimpleNamespace(pause_s=segment.pause_s)
         unspoken = [word for word in segment.text.split() if word.startswith("1")]
         return Pronunciation([sentence] if any(map(str.isalpha, segment.text)) else [], unspoken)
 
@@ -59,7 +60,7 @@ def _second() -> Samples:
 
 @pytest_asyncio.fixture
 async def speech() -> AsyncIterator[Speech]:
-    speech = Speech(ScriptedSynthesizer(), EngineQueue(Scheduler()))
+    speech = Speech(ScriptedSynthesizer(), EngineQueue(Scheduler()), sentence_pause_s=0.5)
     yield speech
     await speech.close()
 
@@ -160,6 +161,18 @@ async def test_the_request_reaches_the_synthesizer() -> None:
     await speech.close()
     (options,) = synthesizer.prepared
     assert (options["voice"], options["speed"], options["windowed"]) == (VOICE, 1.5, True)
+
+
+async def test_a_loud_voice_is_made_quieter_if_levels_are_set() -> None:
+    """Guards against a setting that is accepted but not used."""
+    voice = Voice("if_sara", (("if_sara", 1.0),))
+    for level_voices, (quietest, loudest) in ((False, (0.49, 0.51)), (True, (0.1, 0.25))):
+        speech = Speech(ScriptedSynthesizer(), EngineQueue(Scheduler()), level_voices=level_voices)
+        begun = utterance("One.")
+        begun.request = replace(begun.request, voice=voice)
+        chunks = await spoken(speech, begun)
+        await speech.close()
+        assert quietest < np.frombuffer(chunks[0].pcm, "<i2").max() / 32767 < loudest
 
 
 async def test_what_cannot_be_spoken_is_unreadable(speech: Speech) -> None:

@@ -79,10 +79,9 @@ def test_sound_is_sent_at_once() -> None:
 
 def test_a_pause_is_sent_at_once_where_speech_is_known_to_follow() -> None:
     """Guards against an underrun in a pause that was decoded in time."""
-    trimmer = Trimmer()
-    assert len(trimmer.push(audio.silence(0.2), speech_follows=True)) == 0
-    sent = [trimmer.push(tone(0.3)[:-100], speech_follows=True)]
-    sent += [trimmer.push(audio.silence(0.3), speech_follows=True)]
+    trimmer = Trimmer(last_sound=round(0.8 * SAMPLE_RATE_HZ))
+    assert len(trimmer.push(audio.silence(0.2))) == 0
+    sent = [trimmer.push(tone(0.3)[:-100]), trimmer.push(audio.silence(0.3))]
     assert len(np.concatenate(sent)) > 0.63 * SAMPLE_RATE_HZ - 100
     sent += [trimmer.push(tone(0.1)), trimmer.end()]
     raw = [audio.silence(0.2), tone(0.3)[:-100], audio.silence(0.3), tone(0.1)]
@@ -91,27 +90,50 @@ def test_a_pause_is_sent_at_once_where_speech_is_known_to_follow() -> None:
 
 def test_speech_that_does_not_follow_after_all_is_no_harm() -> None:
     """Guards against a crash where the model makes the last word inaudible."""
-    trimmer = Trimmer()
-    trimmer.push(tone(0.3)[:-100], speech_follows=True)
+    trimmer = Trimmer(last_sound=SAMPLE_RATE_HZ)
+    trimmer.push(tone(0.3)[:-100])
     assert len(trimmer.end()) < 240
+
+
+def test_what_is_heard_after_the_last_sound_is_left_out() -> None:
+    """Guards against the click that some voices make at the end, and against one that hums."""
+    last_sound = round(0.4 * SAMPLE_RATE_HZ)
+    click = [audio.silence(0.2), tone(0.4), audio.silence(0.06), tone(0.05, 0.02), tone(0.1, 0.1)]
+    trimmer = Trimmer(last_sound)
+    kept = np.concatenate([trimmer.push(np.concatenate(click)), trimmer.end()])
+    assert len(kept) / SAMPLE_RATE_HZ == pytest.approx(0.04 + 0.4 + 0.08, abs=0.01)
+    assert np.abs(kept[round(0.45 * SAMPLE_RATE_HZ) :]).max() == 0
+    trimmer = Trimmer(last_sound)
+    hum = np.concatenate([audio.silence(0.2), tone(2.0)])
+    kept = np.concatenate([trimmer.push(hum), trimmer.push(hum), trimmer.end()])
+    assert len(kept) / SAMPLE_RATE_HZ == pytest.approx(0.04 + 0.2 + 0.5 + 0.08, abs=0.03)
+
+
+def test_a_stop_at_the_end_and_a_pause_before_are_kept() -> None:
+    """Guards against losing the burst of a t, or everything after a comma."""
+    parts = [tone(0.3), audio.silence(0.4), tone(0.1), audio.silence(0.08), noise(0.03, 0.05)]
+    trimmer = Trimmer(last_sound=round(0.77 * SAMPLE_RATE_HZ))
+    kept = np.concatenate([trimmer.push(np.concatenate(parts)), trimmer.end()])
+    assert len(kept) / SAMPLE_RATE_HZ == pytest.approx(0.91, abs=0.02)
 
 
 LEVELS = st.lists(st.tuples(st.integers(0, 900), st.integers(-90, 0)), max_size=12)
 
 
 @settings(max_examples=100, deadline=None)
-@given(LEVELS, st.lists(st.integers(0, 4000), max_size=12))
+@given(LEVELS, st.lists(st.integers(0, 4000), max_size=12), st.none() | st.integers(-500, 9000))
 def test_what_is_kept_does_not_depend_on_the_pushes(
-    levels: list[tuple[int, int]], cuts: list[int]
+    levels: list[tuple[int, int]], cuts: list[int], last_sound: int | None
 ) -> None:
     """Guards against windows whose audio or word times differ from the whole sentence."""
     parts = [noise(count / SAMPLE_RATE_HZ, 10 ** (level / 20)) for count, level in levels]
     raw = np.concatenate([audio.silence(0), *parts])
-    whole, windows = Trimmer(), Trimmer()
+    whole, windows = Trimmer(last_sound), Trimmer(last_sound)
     at_once = np.concatenate([whole.push(raw), whole.end()])
     pushed = [windows.push(samples) for samples in np.split(raw, sorted(cuts))]
     assert np.array_equal(np.concatenate([*pushed, windows.end()]), at_once)
     if len(at_once):
         assert windows.dropped_samples == whole.dropped_samples
+    if len(at_once) and last_sound is None:
         kept = raw[whole.dropped_samples :][: len(at_once)]
         assert np.array_equal(at_once[240:-240], kept[240:-240])

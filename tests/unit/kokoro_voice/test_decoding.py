@@ -82,7 +82,10 @@ def test_a_sentence_is_decoded_whole_if_it_is_short_or_its_voice_needs_it(
 @pytest.mark.parametrize("frames", range(30, 1000, 29))
 @pytest.mark.parametrize("frame_work_s", [0.001, 0.004, 0.0066])
 @pytest.mark.parametrize("buffer_s", [0.0, 0.5, 2.0])
-def test_playback_never_runs_dry(frames: int, frame_work_s: float, buffer_s: float) -> None:
+@pytest.mark.parametrize("speed", [0.5, 1.0, 1.5])
+def test_playback_never_runs_dry(
+    frames: int, frame_work_s: float, buffer_s: float, speed: float
+) -> None:
     """Windows that grow too fast for the machine: what is there has been played before the next is
     made. The estimate of its speed may be half too good: machines have slow spells."""
     onset = 3
@@ -90,6 +93,7 @@ def test_playback_never_runs_dry(frames: int, frame_work_s: float, buffer_s: flo
         frames,
         SpokenFrames(0, onset, frames),
         windowed=True,
+        speed=speed,
         frame_work_s=frame_work_s,
         limits=ALWAYS,
     )
@@ -100,10 +104,12 @@ def test_playback_never_runs_dry(frames: int, frame_work_s: float, buffer_s: flo
             left_s -= 1.5 * frame_work_s * (end - start + 2 * CONTEXT_FRAMES)
             assert left_s >= 0
         # Silence in front is trimmed, but for 0.04 s.
-        left_s += FRAME_S * (end - start) if start else FRAME_S * (end - onset) + 0.04
+        decoded_s = FRAME_S * (end - start) if start else FRAME_S * (end - onset) + 0.04
+        left_s += decoded_s / speed
 
 
 def test_the_first_window_has_sound_enough_for_the_second() -> None:
     """A silent first window would start playback without sound, and then underrun."""
-    decoding = Decoding(212, SpokenFrames(start=10, onset=33, end=200), windowed=True)
-    assert decoding.next() == Span(10, 43)
+    spoken = SpokenFrames(start=10, onset=33, end=200)
+    assert Decoding(212, spoken, windowed=True).next() == Span(10, 43)
+    assert Decoding(212, spoken, windowed=True, speed=2.0).next() == Span(10, 73)

@@ -137,3 +137,11 @@ def test_nothing_is_lost_whatever_the_text(text: str) -> None:
     split = texts(text)
     assert "".join("".join(split).split()) == "".join(text.split())
     assert all(0 < len(segment) <= MAX_SEGMENT_CHARS for segment in split)
+
+
+def test_the_pause_after_a_sentence_can_be_set() -> None:
+    """Guards against a setting that changes the pauses inside a long sentence, too."""
+    long = "This clause is long enough to be split, " * 8 + "and it ends. So does this one."
+    split = list(segments(long, "en-us", sentence_pause_s=0.8))
+    assert {segment.pause_s for segment in split[:-2]} == {CLAUSE_PAUSE_S}
+    assert [segment.pause_s for segment in split[-2:]] == [0.8, 0.8]
