@@ -132,7 +132,7 @@ async def test_an_unreadable_text_is_an_error_before_its_pause(speech: Speech) -
 async def test_a_rate_is_a_factor_on_the_speed() -> None:
     """Guards against a rate that replaces the request's speed."""
     synthesizer = ScriptedSynthesizer()
-    speech = Speech(synthesizer, EngineQueue(Scheduler()))
+    speech = Speech(synthesizer, EngineQueue(Scheduler()), sentence_pause_s=0.5)
     text = "<speak>One <prosody rate='slow'>two.</prosody> Three</speak>"
     chunks = await spoken(speech, utterance(text, speed=2.0))
     await speech.close()
