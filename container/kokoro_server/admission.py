@@ -4,7 +4,7 @@ A listener underruns when it has played all audio it was sent and the next audio
 Like `scheduler`, this module is pure: the caller passes in the time. The test treats speech as a
 fluid. Take a listener whose buffer ends in `b` seconds and who is still owed `R` seconds of audio.
 Within the next `t` seconds it needs `min(R, max(0, t - b))` seconds of audio. Each of them costs
-the engine the real-time factor, times some headroom. If all listeners together need more than `t`
+the engine the real-time factor, times the request's `work` and some headroom. If all listeners together need more than `t`
 seconds of work for some `t`, one of them will underrun.
 
 In fact speech comes in chunks (windows or sentences), and the whole chunk must be complete before
@@ -103,7 +103,7 @@ class Admission:
     def learn(self, utterance: Utterance) -> None:
         """Record the cost of a complete utterance. Warm-up calls it, too, to give a first guess."""
         tally = utterance.tally
-        self._real_time_factor.observe(tally.engine_s, tally.spoken_s)
+        self._real_time_factor.observe(tally.engine_s, tally.spoken_s * utterance.request.work)
         self._audio_s_per_char.observe(tally.spoken_s, utterance.request.chars)
         self._chunk_s.observe(tally.spoken_s, tally.chunks)
 
@@ -118,15 +118,17 @@ class Admission:
             (
                 listener.buffered_s(now_s) - chunk_s if listener.plays else 0.0,
                 self._owed_s(listener, utterances),
+                max(utterance.request.work for utterance in utterances),
             )
             for listener, utterances in everybody
         ]
         # The excess of work over time grows from where a listener's need begins to where all it is
         # owed is needed. So it is greatest at one of these ends (or now, when it is too late).
         return all(
-            work_s_per_audio_s * sum(min(owed_s, max(0.0, t - from_s)) for from_s, owed_s in needs)
+            work_s_per_audio_s
+            * sum(work * min(owed_s, max(0.0, t - from_s)) for from_s, owed_s, work in needs)
             <= t
-            for t in (from_s + owed_s for from_s, owed_s in needs)
+            for t in (from_s + owed_s for from_s, owed_s, _ in needs)
             if t > 0
         )
 

@@ -23,6 +23,7 @@ from kokoro_text.mismatch import mismatch
 from kokoro_text.normalizer import spoken_chars
 from kokoro_text.spans import MarkupError, Span
 from kokoro_text.ssml import MAX_RATE, MIN_RATE
+from kokoro_voice.stretch import model_speed
 from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice, Voices
 
@@ -103,7 +104,23 @@ class SpeechRequest:
 
         It estimates the length of the audio.
         """
-        return sum(spoken_chars(said(span.text)) / span.rate for span in self.spans) / self.speed
+        return sum(chars / speed for chars, speed in self._paces)
+
+    @cached_property
+    def work(self) -> float:
+        """The engine's work for a second of the audio, relative to a request at speed 1.
+
+        At other speeds than `model_speed`, a second of audio is more or less than a second of what
+        the model speaks.
+        """
+        if not self.chars:
+            return 1.0
+        return sum(chars / model_speed(speed) for chars, speed in self._paces) / self.chars
+
+    @cached_property
+    def _paces(self) -> Sequence[tuple[float, float]]:
+        """The characters that are said in each span, and their speed."""
+        return [(spoken_chars(said(span.text)), self.speed * span.rate) for span in self.spans]
 
     @property
     def warning(self) -> str | None:

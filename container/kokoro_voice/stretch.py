@@ -14,6 +14,15 @@ _LEAST_ENERGY = 1e-6
 """Added to the energy of an excerpt, which is 0 in silence."""
 
 
+def model_speed(speed: float) -> float:
+    """Return the speed at which the model itself speaks; `Stretcher` does the rest.
+
+    A slower model makes sounds before the first word and after the last one, and a faster one
+    loses words.
+    """
+    return min(max(speed, 1.0), 1.25)
+
+
 class Stretcher:
     """Makes the speech of one sentence faster or slower as it is synthesized.
 

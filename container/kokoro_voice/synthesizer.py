@@ -20,7 +20,7 @@ from kokoro_voice.errors import ModelError
 from kokoro_voice.g2p import Pronouncer
 from kokoro_voice.norm_statistics import TABLE_PATH, NormStatisticsTable
 from kokoro_voice.onnx_model import Cancellation, ExecutionProvider
-from kokoro_voice.stretch import Stretcher
+from kokoro_voice.stretch import Stretcher, model_speed
 from kokoro_voice.text import WORD_PAUSE_S, Segment
 from kokoro_voice.timing import (
     PronouncedWord,
@@ -34,10 +34,6 @@ from kokoro_voice.timing import (
 )
 from kokoro_voice.voices import Voice
 from kokoro_voice.windows import FRAME_SAMPLES, WINDOW_LIMITS, SpokenFrames
-
-_SLOWEST_MODEL_SPEED, _FASTEST_MODEL_SPEED = 1.0, 1.25
-"""The speeds at which the model itself speaks; `Stretcher` does the rest. A slower model makes
-sounds before the first word and after the last one, and a faster one loses words."""
 
 logger = logging.getLogger(__name__)
 
@@ -220,14 +216,13 @@ class Synthesizer:
             ModelError: The voice's file is missing or has the wrong size.
             WorkCancelled: The work was cancelled.
         """
-        model_speed = min(max(speed, _SLOWEST_MODEL_SPEED), _FASTEST_MODEL_SPEED)
-        prosody = self.engine.prosody(sentence.phonemes, voice, model_speed, cancellation)
+        prosody = self.engine.prosody(sentence.phonemes, voice, model_speed(speed), cancellation)
         predicted: NormStatistics | None = None
         table = self.table if windowed and not WINDOW_LIMITS.too_short(prosody.frames) else None
         if table is not None and table.allows_windows(voice):
             predicted = table.predict(prosody, voice)
         return PreparedSentence(
-            sentence, voice, speed / model_speed, prosody, predicted, frame_work_s
+            sentence, voice, speed / model_speed(speed), prosody, predicted, frame_work_s
         )
 
     def decode(

@@ -240,3 +240,24 @@ def test_nobody_runs_dry_for_a_newcomer_who_is_let_in(
         submit(work.utterance)
     assert latest_s <= (len(owed_s) + 1) * real_time_factor * item_s + 1e-6
     assert not any(owed > 1e-9 for owed in owed_s.values())
+
+
+@pytest.mark.parametrize(("speed", "is_refused"), [(1.0, False), (2.0, True)])
+def test_fast_speech_needs_more_work_for_a_second_of_audio(speed: float, is_refused: bool) -> None:
+    """Guards against listeners who underrun because most requests before had another speed."""
+    admission = measured(real_time_factor=0.4)
+    text = "x" * round(20 * speed)
+    assert admission.accept(new_utterance(text=text, speed=speed))
+    assert admission.accept(new_utterance(text=text, speed=speed)) is not is_refused
+
+
+def test_what_fast_speech_costs_says_what_speech_costs_at_other_speeds() -> None:
+    """Guards against a real-time factor that depends on the speeds of the latest requests."""
+    admission = Admission(1.0)
+    utterance = new_utterance(text="x" * 20, speed=2.0)
+    assert admission.accept(utterance)
+    speak(utterance, 6.4, 10.0)
+    admission.end(utterance)
+    accepted(admission, Listener(), 20.0)
+    accepted(admission, Listener(), 20.0)
+    assert refused(admission, Listener(), 20.0)
