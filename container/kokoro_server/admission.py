@@ -4,8 +4,8 @@ A listener underruns when it has played all audio it was sent and the next audio
 Like `scheduler`, this module is pure: the caller passes in the time. The test treats speech as a
 fluid. Take a listener whose buffer ends in `b` seconds and who is still owed `R` seconds of audio.
 Within the next `t` seconds it needs `min(R, max(0, t - b))` seconds of audio. Each of them costs
-the engine the real-time factor, times the request's `work` and some headroom. If all listeners together need more than `t`
-seconds of work for some `t`, one of them will underrun.
+the engine the real-time factor, times the request's `work` and some headroom. If all listeners
+together need more than `t` seconds of work for some `t`, one of them will underrun.
 
 In fact speech comes in chunks (windows or sentences), and the whole chunk must be complete before
 its beginning can be played. So the need of a listener that is playing begins one chunk before its
