@@ -48,7 +48,7 @@ def _next_step(app: cdk.App) -> str:
     """Return the line that says which file to correct; empty if there is no such file."""
     name = app.node.try_get_context("env")
     if name and (ENVIRONMENTS / f"{name}.toml").is_file():
-        # Rules across keys are checked one by one, and only once each key is valid.
+        # Rules across keys are checked only once each of these keys is valid.
         return (
             f"\n→ correct environments/{name}.toml; docs/settings.md describes every key. "
             "There may be more errors; correct these first"

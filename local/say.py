@@ -33,7 +33,7 @@ async def say(options: Namespace, source: ReplySource) -> int:
         timeline = await _ask(supervisor.addresses.agent_url, options)
     print("\n\n" + "\n".join(timeline.lines()))
     for error in timeline.errors:
-        show(f"error: {error.message} ({error.code})")
+        show(f"error: {error.message}")
     if not timeline.audio:
         show("error: no speech came")
         return 1

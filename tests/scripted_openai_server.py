@@ -36,6 +36,7 @@ class OpenAIServer:
         refusal: Status and message of the answer to every request, instead of a reply.
         break_after: The number of deltas after which the connection breaks off.
         error_after: The number of deltas after which an error is sent in the stream.
+        streams: Whether a reply is streamed, or is one JSON document.
         length_name: The only name that the server accepts for the limit of a reply's length.
         interval_s: Seconds between two deltas.
         released: The last delta of a reply waits for this event.
@@ -50,6 +51,7 @@ class OpenAIServer:
     refusal: tuple[int, str] | None = None
     break_after: int | None = None
     error_after: int | None = None
+    streams: bool = True
     length_name: str | None = None
     interval_s: float = 0.0
     released: asyncio.Event = field(default_factory=asyncio.Event)
@@ -85,6 +87,11 @@ class OpenAIServer:
         if refused := self._refused(request):
             return refused
         assert body["stream"] is True
+        if not self.streams:
+            text = "".join(delta["content"] for delta in self.deltas)
+            message = {"role": "assistant", "content": text}
+            choice = {"index": 0, "message": message, "finish_reason": self.finish_reason}
+            return JSONResponse({"object": "chat.completion", "choices": [choice]})
 
         async def nothing() -> None:
             pass

@@ -44,8 +44,14 @@ _BEDROCK_FAILURES = (
 )
 
 
-_REFUSAL_ADVICE = "it does not accept the request; try another model"
 _MODEL_SERVER_ADVICE = "check that it is running and has the model, and read its log"
+_ADVICE_BY_REASON = {
+    "cannot be reached": _MODEL_SERVER_ADVICE,
+    "status 404": _MODEL_SERVER_ADVICE,
+    "status 400": "it does not accept the request; try another model",
+    "status 5": "read its log",
+}
+"""What to do about a failure of the setting `model_server`, by the beginning of its reason."""
 
 
 class BedrockError(Exception):
@@ -246,10 +252,10 @@ def _failure(error: Exception, server: str | None) -> str:
     else:
         reason = str(error)
     if server is not None:
-        # The message of the server's own error begins with its address.
-        reason = reason.removeprefix(f"{server}: ")
-        advice = _REFUSAL_ADVICE if reason.startswith("status 400") else _MODEL_SERVER_ADVICE
-        return f"the model server at {server} failed: {reason}; {advice}"
+        # The server's own message follows its address. Strands words throttling around it.
+        reason = (reason.partition(f"{server}: ")[2] or reason).removesuffix(".")
+        advice = [text for start, text in _ADVICE_BY_REASON.items() if reason.startswith(start)]
+        return f"the model server at {server} failed: {'; '.join([reason, *advice])}"
     if details is not None:
         reason += f" ({details.get('Code')}); check the model's id, access, quota and Region"
     elif isinstance(error, (urllib3.exceptions.HTTPError, OSError)):

@@ -50,6 +50,13 @@ class Request:
         except ValueError:
             return host == "localhost"
 
+    @property
+    def advice(self) -> str:
+        """What to do if nothing accepts the connection."""
+        if self.is_loopback:
+            return "`make serve` starts the agent, on port 8080 unless PORT= names another one"
+        return "check that it is running and that the address is right"
+
 
 class AgentCore:
     """The address of an agent on AgentCore Runtime.

@@ -78,14 +78,16 @@ class AgentConnection:
             status = error.response.status_code
             reason = http_error_text(error.response.body or b"")
             if not reason and request.is_loopback:
-                reason = "check the path; the agent's WebSocket is at /ws"
+                reason = (
+                    "check the port and the path; `make serve` has the agent's WebSocket on port "
+                    "8080, at /ws"
+                )
             message = f"{self._name}: {error}" + (f": {reason}" if reason else "")
             raise AgentRefusedError(message, status) from error
         except (OSError, InvalidHandshake) as error:  # TimeoutError is an OSError
             reason = str(error) or type(error).__name__
             raise AgentUnreachableError(
-                f"cannot connect to {self._name}: {reason}; check that it is running and that the "
-                "address is right"
+                f"cannot connect to {self._name}: {reason}; {request.advice}"
             ) from error
         return self
 

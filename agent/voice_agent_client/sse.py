@@ -74,8 +74,8 @@ async def ask_sse(
         ) from None
     except (httpx.ConnectError, httpx.ConnectTimeout) as error:
         raise AgentUnreachableError(
-            f"cannot connect to {request.name}: {str(error) or type(error).__name__}; check that "
-            "it is running and that the address is right"
+            f"cannot connect to {request.name}: {str(error) or type(error).__name__}; "
+            f"{request.advice}"
         ) from error
     except httpx.TransportError as error:
         raise AgentLostError(

@@ -15,7 +15,7 @@ import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, cast, override
 
 import httpx
 import openai
@@ -32,7 +32,7 @@ from local.aws_wire.errors import ApiError
 from local.aws_wire.serving import serve_app
 from local.aws_wire.sigv4 import Verifier
 from local.bedrock.http_client import UpstreamError, http_client, reason
-from local.bedrock.openai_discovery import Server, api_key
+from local.bedrock.openai_discovery import Server, api_key, usual_url
 from local.bedrock.server_common import (
     EventStream,
     create_app,
@@ -50,7 +50,7 @@ type _Event = tuple[str, Mapping[str, Any]]
 
 
 class _TruncatedError(Exception):
-    """The server has ended the stream in the middle of a reply."""
+    """The server has ended a reply without a `finish_reason`, or has not streamed it."""
 
 
 _STRANDS_ERRORS = (ContextWindowOverflowException, ModelThrottledException)
@@ -66,6 +66,15 @@ _FAILURES = (
 _MODEL_ERRORS = (openai.InternalServerError, httpx.HTTPError, ValueError, _TruncatedError)
 """Errors of the model; so is `openai.APIError` itself, which stands for an error in the stream."""
 
+_NO_FINISH_REASON = "end_turn"
+"""What Strands puts in the place of a missing `finish_reason`."""
+
+_NOT_STREAMED = (
+    "the server did not stream a reply: it must answer `stream: true` with server-sent events, the "
+    "last of which has a finish_reason"
+)
+"""The answer is JSON, or a stream without text."""
+
 _NEW_LENGTH_NAME = "max_completion_tokens"
 """https://platform.openai.com/docs/api-reference/chat/create"""
 
@@ -78,11 +87,34 @@ _STREAM_EXCEPTIONS = {
 
 
 class _PlainTextModel(OpenAIModel):
-    """Sends the content of a message as a string where Strands sends a list of text parts.
+    """Sends plain text, and checks that a reply is complete. An instance asks once.
 
-    Many servers accept only a string, and all servers accept one.
+    The content of a message is a string where Strands sends a list of text parts. Many servers
+    accept only a string, and all servers accept one.
     """
 
+    _in_block: bool | None = None  # before the first block
+
+    @override
+    def format_chunk(self, event: dict[str, Any], **options: Any) -> StreamEvent:
+        """Return the event of Bedrock for a part of the reply.
+
+        Raises:
+            _TruncatedError: The reply has ended without a `finish_reason`.
+        """
+        match event["chunk_type"]:
+            case "content_start":
+                self._in_block = True
+            case "content_stop":
+                self._in_block = False
+            case "message_stop" if event["data"] == _NO_FINISH_REASON:
+                if self._in_block is None:
+                    raise _TruncatedError(_NOT_STREAMED)
+                if self._in_block:
+                    raise _TruncatedError("the stream ended without a finish_reason")
+        return super().format_chunk(event, **options)
+
+    @override
     @classmethod
     def format_request_messages(
         cls, messages: Messages, system_prompt: str | None = None, **options: Any
@@ -206,18 +238,14 @@ async def _converted(events: AsyncIterator[StreamEvent]) -> AsyncIterator[_Event
 
     Strands gives content blocks no index. It also begins a block of text with an event that
     Bedrock does not send and that boto3 cannot read.
-
-    Raises:
-        _TruncatedError: The reply has ended in the middle of a block.
     """
     index = 0
-    open_at_server = sent_to_agent = False
+    sent_to_agent = False
     async for strands_event in events:
         ((name, body),) = cast(dict[str, Any], strands_event).items()
         indexed = {**body, "contentBlockIndex": index}
         match name:
             case "contentBlockStart":
-                open_at_server = True
                 if "toolUse" in body["start"]:
                     sent_to_agent = True
                     yield name, indexed
@@ -226,13 +254,10 @@ async def _converted(events: AsyncIterator[StreamEvent]) -> AsyncIterator[_Event
                     sent_to_agent = True
                     yield name, indexed
             case "contentBlockStop":
-                open_at_server = False
                 if sent_to_agent:
                     yield name, indexed
                     index += 1
                     sent_to_agent = False
-            case "messageStop" if open_at_server:
-                raise _TruncatedError("the stream ended without a finish_reason")
             case _:
                 yield name, body
 
@@ -263,6 +288,8 @@ def _api_error(error: Exception, server: Server) -> ApiError:
     if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
         message += " Set OPENAI_API_KEY to a key that the server accepts."
         return ApiError("AccessDeniedException", message, HTTPStatus.FORBIDDEN)
+    if isinstance(error, openai.NotFoundError) and (usual := usual_url(server.url)):
+        message += f" (did you mean BEDROCK={usual}?)"
     if type(error) is openai.APIError or isinstance(error, _MODEL_ERRORS):
         return ApiError("ModelErrorException", message, HTTPStatus.FAILED_DEPENDENCY)
     return ApiError("ValidationException", message)

@@ -1,6 +1,7 @@
 """Finds an OpenAI-compatible server and the model that it serves."""
 
 import os
+import re
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -36,7 +37,8 @@ class Server:
         Args:
             url: The base URL.
             model: The model's name; None takes the first that the server lists. A server that
-                answers `/models` with an error may still have the model.
+                answers `/models` with an error may still have the model, unless another base URL,
+                such as the same with `/v1`, lists models.
 
         Raises:
             UpstreamError: The server does not answer, answers with an error, has no model, or
@@ -46,18 +48,20 @@ class Server:
             listed = _list_models(url)
         except httpx.HTTPStatusError as error:
             status = error.response.status_code
-            refused = status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-            if model and not refused:
+            problem = f"{url} answers /models with status {status}"
+            if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+                raise UpstreamError(f"{problem}: {_API_KEY_ADVICE}") from error
+            advice = _advice(url)
+            if model and advice == _BASE_URL_ADVICE:
                 return cls(url, model)  # not every server lists its models
-            advice = _API_KEY_ADVICE if refused else _BASE_URL_ADVICE
-            raise UpstreamError(f"{url} answers /models with status {status}: {advice}") from error
+            raise UpstreamError(f"{problem}: {advice}") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UpstreamError(
                 f"no OpenAI-compatible server answers at {url} ({reason(error)}): start it first, "
                 "for example with `ollama serve`, or correct the URL"
             ) from error
         except (KeyError, TypeError, ValueError) as error:
-            raise UpstreamError(f"{url} does not list models: {_BASE_URL_ADVICE}") from error
+            raise UpstreamError(f"{url} does not list models: {_advice(url)}") from error
         if not listed:
             raise UpstreamError(
                 f"the server at {url} has no model: add one first, for example with "
@@ -74,6 +78,25 @@ class Server:
         """Say in one line which model answers, and which others there are."""
         others = ", ".join(name for name in self.listed if not _is_same(self.model, name))
         return f"{self.model} at {self.url}" + (f" (also there: {others})" if others else "")
+
+
+def usual_url(url: str) -> str | None:
+    """Return the base URL that `url` was probably meant to be; None if it looks like one."""
+    base = re.sub(r"/(models|(chat/)?completions)$", "", url.rstrip("/"))
+    if not re.search(r"/v\d", base):
+        base += "/v1"
+    return None if base == url.rstrip("/") else base
+
+
+def _advice(url: str) -> str:
+    """Return what to do about a base URL at which no models are listed."""
+    usual = usual_url(url)
+    try:
+        if usual and _list_models(usual):
+            return f"did you mean BEDROCK={usual}?"
+    except (httpx.HTTPError, KeyError, TypeError, ValueError):
+        pass
+    return _BASE_URL_ADVICE
 
 
 def api_key() -> str:

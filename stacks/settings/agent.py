@@ -1,9 +1,10 @@
 """`[agent]`: the agent on AgentCore, with its model, voice and callers."""
 
 import re
-from typing import Literal, Self
+from collections.abc import Iterator
+from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from stacks.settings.base import Misfit, Model
 from stacks.settings.image import Image
@@ -20,14 +21,13 @@ class Jwt(Model):
     allowed_clients: tuple[str, ...] = Field((), description="Accepted `client_id` values.")
     allowed_audiences: tuple[str, ...] = Field((), description="Accepted `aud` values.")
 
-    @model_validator(mode="after")
-    def _somebody_is_allowed(self) -> Self:
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield the clients if nobody is allowed."""
         if not (self.allowed_clients or self.allowed_audiences):
-            raise Misfit(
+            yield Misfit(
                 "allowed_clients",
                 "name a client, or an audience in allowed_audiences; otherwise nobody is allowed",
             )
-        return self
 
 
 class Agent(Model):
@@ -95,15 +95,14 @@ class Agent(Model):
     )
     image: Image = Field(Image(), description="Source of the agent's image.")
 
-    @model_validator(mode="after")
-    def _keys_fit(self) -> Self:
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield the keys that do not fit `auth` or one another."""
         if (self.auth == "jwt") != (self.jwt is not None):
-            raise Misfit("jwt", 'is needed with auth = "jwt", and allowed only then')
+            yield Misfit("jwt", 'is needed with auth = "jwt", and allowed only then')
         if self.idle_timeout_s > self.max_lifetime_s:
-            raise Misfit(
+            yield Misfit(
                 "idle_timeout_s", f"must not exceed max_lifetime_s, which is {self.max_lifetime_s}"
             )
-        return self
 
     @field_validator("allowed_headers")
     @classmethod

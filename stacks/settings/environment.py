@@ -4,20 +4,22 @@ Unknown keys, wrong types and impossible combinations are found before anything 
 `make docs` generates `docs/settings.md` from this model and from those of the images.
 """
 
+import difflib
 import json
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator
 
 from stacks import names
 from stacks.settings.agent import Agent
 from stacks.settings.alarms import Alarms, Budget
 from stacks.settings.base import Misfit, Model
 from stacks.settings.network import Network
-from stacks.settings.problems import problems
+from stacks.settings.problems import problems, unquoted_text
 from stacks.settings.regions import AGENTCORE_AZ_IDS, region_problem
 from stacks.settings.speech import Speech
 from stacks.settings.voices import voice_problem
@@ -109,22 +111,21 @@ class Settings(Model):
         """The name of the AgentCore runtime."""
         return names.runtime_name(self.name)
 
-    @model_validator(mode="after")
-    def _sections_fit(self) -> Self:
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield the keys of different tables that do not fit together."""
         if self.is_stable and self.speech.fewest_instances < 2:
-            raise Misfit(
+            yield Misfit(
                 "speech.instances.minimum",
                 'kind "stable" needs a minimum of 2 or more, for two zones, also in every schedule',
             )
         if (self.agent.network == "vpc") != (self.network is not None):
-            raise Misfit("network", 'is needed with agent.network = "vpc", and allowed only then')
-        if self.network is not None:
-            self._check_zones(self.network)
+            yield Misfit("network", 'is needed with agent.network = "vpc", and allowed only then')
+        elif self.network is not None:
+            yield from self._zone_misfits(self.network)
         if self.speech.image.source != "digest":  # Another image may have other voices.
-            self._check_voices()
-        return self
+            yield from self._voice_misfits()
 
-    def _check_voices(self) -> None:
+    def _voice_misfits(self) -> Iterator[Misfit]:
         voices = {
             "speech.default_voice": self.speech.default_voice,
             "agent.voice": self.agent.voice,
@@ -132,25 +133,25 @@ class Settings(Model):
         for key, voice in voices.items():
             problem = voice_problem(voice) if voice else None
             if problem:
-                raise Misfit(key, problem)
+                yield Misfit(key, problem)
 
-    def _check_zones(self, network: Network) -> None:
+    def _zone_misfits(self, network: Network) -> Iterator[Misfit]:
         supported = AGENTCORE_AZ_IDS.get(self.region or "")
         if supported is None:
             regions = f"one of {', '.join(AGENTCORE_AZ_IDS)}"
-            if self.region is None:
-                raise Misfit("region", f"is required with `[network]`: {regions}")
-            raise Misfit(
-                "region",
-                f"{self.region!r}: `[network]` needs a Region in which AgentCore supports VPCs: "
-                f"{regions}",
+            problem = (
+                "is required with `[network]`"
+                if self.region is None
+                else f"{self.region!r}: `[network]` needs a Region in which AgentCore supports VPCs"
             )
-        for az_id in network.az_ids:
-            if az_id not in supported:
-                raise Misfit(
-                    "network.az_ids",
-                    f"{az_id!r}: in {self.region} AgentCore supports {', '.join(supported)}",
-                )
+            yield Misfit("region", f"{problem}: {regions}")
+            return
+        wrong = [repr(az_id) for az_id in network.az_ids if az_id not in supported]
+        if wrong:
+            yield Misfit(
+                "network.az_ids",
+                f"{', '.join(wrong)}: in {self.region} AgentCore supports {', '.join(supported)}",
+            )
 
 
 def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
@@ -165,15 +166,22 @@ def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
     """
     path = folder / f"{name}.toml"
     if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in folder.glob("*.toml"))) or "none"
+        known = sorted(file.stem for file in folder.glob("*.toml"))
+        close = difflib.get_close_matches(Path(name).stem, known, 1)
+        meant = f"did you mean {close[0]}? " if close else ""
         raise SettingsError(
-            f"environment {name!r}: there is no {folder.name}/{name}.toml; there are: {known}"
+            f"environment {name!r}: there is none of this name in {folder.name}/; {meant}"
+            f"there are: {', '.join(known) or 'none'}"
         )
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Windows editors add the mark
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        kind = "UTF-8 text" if isinstance(error, UnicodeDecodeError) else "TOML"
-        raise SettingsError(f"{path.name}: is not {kind}: {error}") from error
+        text = path.read_text(encoding="utf-8-sig")  # Windows editors add the mark
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path.name}: is not UTF-8 text: {error}") from error
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        hint = unquoted_text(text, error)
+        raise SettingsError(f"{path.name}: is not TOML: {error}{hint}") from error
     if "name" in values:
         raise SettingsError(
             f"{path.name}: name: is not a key; the name of the file is the name of the environment"

@@ -1,8 +1,9 @@
 """`[speech.image]` and `[agent.image]`: the source of an image."""
 
-from typing import Literal, Self
+from collections.abc import Iterator
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from stacks.settings.base import Misfit, Model
 
@@ -24,8 +25,7 @@ class Image(Model):
         "`ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME@sha256:…`. AWS pulls from ECR only.",
     )
 
-    @model_validator(mode="after")
-    def _uri_goes_with_digest(self) -> Self:
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield the URI if it does not go with the source."""
         if (self.source == "digest") != (self.uri is not None):
-            raise Misfit("uri", 'is needed with source = "digest", and allowed only then')
-        return self
+            yield Misfit("uri", 'is needed with source = "digest", and allowed only then')

@@ -1,23 +1,46 @@
 """Words the errors in the settings: which key is wrong, what is accepted and what to do."""
 
 import difflib
+import re
+import tomllib
 from collections.abc import Iterator
 from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from stacks.settings.base import Misfit, Model, example_text
+from stacks.settings.base import MisfitsError, Model, example_text
 
 
 def problems(model: type[Model], error: ValidationError) -> list[str]:
-    """Return one line for each error.
+    """Return one line for each mistake.
 
     Args:
         model: The model of the whole file, which refused the values.
         error: The error that the model raised.
     """
-    return [_problem(model, item) for item in error.errors(include_url=False)]
+    return [line for item in error.errors(include_url=False) for line in _lines(model, item)]
+
+
+def unquoted_text(text: str, error: tomllib.TOMLDecodeError) -> str:
+    """Return a hint for a text without quotes, the usual reason of an invalid value.
+
+    Args:
+        text: The file.
+        error: The error of the parser.
+    """
+    place = re.search(r"Invalid value \(at line (\d+)", str(error))
+    line = text.splitlines()[int(place[1]) - 1] if place else ""
+    found = re.fullmatch(r"\s*([\w.-]+)\s*=\s*([^\s\"'#\[{][^\"'#]*?)\s*(#.*)?", line)
+    return f'; put a text in quotes: {found[1]} = "{found[2]}"' if found else ""
+
+
+def _lines(model: type[Model], error: Any) -> list[str]:
+    reason = error.get("ctx", {}).get("error")
+    if not isinstance(reason, MisfitsError):
+        return [_problem(model, error)]
+    table = [str(key) for key in error["loc"]]
+    return [f"{'.'.join([*table, found.key])}: {found.message}" for found in reason.misfits]
 
 
 def _problem(model: type[Model], error: Any) -> str:
@@ -26,7 +49,7 @@ def _problem(model: type[Model], error: Any) -> str:
     message = f"{error['msg']}, not {value!r}"
     match error["type"]:
         case "extra_forbidden":
-            message = f"unknown key; {_advice(model, path)}"
+            message = f"unknown key; {_advice(model, path, value)}"
         case "missing":
             message = "is required"
         case "model_type" | "dict_type":
@@ -55,10 +78,7 @@ def _problem(model: type[Model], error: Any) -> str:
             )
             message = f"{value!r} must match {error['ctx']['pattern']}{example}"
         case "value_error":
-            reason = error["ctx"]["error"]
-            message = str(reason)
-            if isinstance(reason, Misfit):
-                path.append(reason.key)
+            message = str(error["ctx"]["error"])
     return f"{'.'.join(path)}: {message}"
 
 
@@ -69,7 +89,7 @@ def _range(field: FieldInfo) -> str:
     return f"{least:,} to {most:,}"
 
 
-def _advice(model: type[Model], path: list[str]) -> str:
+def _advice(model: type[Model], path: list[str], value: Any) -> str:
     """Return where an unknown key belongs, which key is spelled like it, or what is accepted."""
     *parents, key = path
     tables = dict(_tables(model))
@@ -84,7 +104,10 @@ def _advice(model: type[Model], path: list[str]) -> str:
         options = [f"is the table {' or '.join(headers)}"] if headers else []
         options += [f"belongs {' or '.join(places)}"] if places else []
         return f"`{key}` {' or '.join(options)}"
-    close = difflib.get_close_matches(key, accepted, 1)
+    # `instance` is rather `instance_type` than the table `instances`, unless it is a table.
+    close = [name for name in accepted if name.startswith(f"{key}_")]
+    if len(close) != 1 or isinstance(value, dict):
+        close = difflib.get_close_matches(key, accepted, 1)
     return f"did you mean `{close[0]}`?" if close else f"use one of {', '.join(accepted)}"
 
 

@@ -1,9 +1,10 @@
 """`[speech]`: the SageMaker endpoint, its instances and the defaults of its container."""
 
 import zoneinfo
-from typing import Literal, Self
+from collections.abc import Iterator
+from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from stacks.settings.base import Misfit, Model
 from stacks.settings.cron import cron_problem
@@ -30,11 +31,10 @@ class Bounds(Model):
     )
     maximum: int = Field(ge=1, le=100, description="Maximum number of instances.")
 
-    @model_validator(mode="after")
-    def _are_in_order(self) -> Self:
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield the minimum if it exceeds the maximum."""
         if self.minimum > self.maximum:
-            raise Misfit("minimum", f"{self.minimum} must not exceed maximum {self.maximum}")
-        return self
+            yield Misfit("minimum", f"{self.minimum} must not exceed maximum {self.maximum}")
 
 
 class Instances(Bounds):
@@ -162,50 +162,47 @@ class Speech(Model):
             raise ValueError("each name may occur only once")
         return schedule
 
-    @model_validator(mode="after")
-    def _schedule_fits(self) -> Self:
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield the keys that do not fit the number or the type of the instances."""
         most = self.instances.maximum
         for index, action in enumerate(self.schedule):
             if action.maximum > most:
-                raise Misfit(
+                yield Misfit(
                     f"schedule.{index}.maximum",
                     f"{action.maximum} must not exceed speech.instances.maximum, which is {most}",
                 )
-        return self
-
-    @model_validator(mode="after")
-    def _hardware_fits(self) -> Self:
         family = self.instance_type.split(".")[1]
-        families = GPU_FAMILIES if self.variant == "gpu" else CPU_FAMILIES
+        gpu = self.variant == "gpu"
+        families, others = (GPU_FAMILIES, CPU_FAMILIES) if gpu else (CPU_FAMILIES, GPU_FAMILIES)
         if family not in families:
-            raise Misfit(
+            other = f'; or set variant = "{"cpu" if gpu else "gpu"}"' if family in others else ""
+            yield Misfit(
                 "instance_type",
                 f"{self.instance_type!r} does not fit variant {self.variant!r}: the family must be "
-                f"one of {', '.join(families)}",
+                f"one of {', '.join(families)}{other}",
             )
-        if self.variant == "gpu":
-            self._check_cuda()
+            return  # the other keys depend on the variant, which may be the wrong one
+        if gpu:
+            yield from self._cuda_misfits()
         else:
             for key in ("inference_ami", "cuda_major"):
                 if getattr(self, key) is not None:
-                    raise Misfit(key, 'is allowed with variant "gpu" only')
-        return self
+                    yield Misfit(key, 'is allowed with variant "gpu" only')
 
-    def _check_cuda(self) -> None:
-        amis = " or ".join(CUDA_MAJOR_BY_AMI)
-        if self.inference_ami is None:
-            raise Misfit("inference_ami", f'is required with variant "gpu"; use {amis}')
-        if self.inference_ami not in CUDA_MAJOR_BY_AMI:
-            raise Misfit("inference_ami", f'{self.inference_ami!r}: variant "gpu" needs {amis}')
-        needed = CUDA_MAJOR_BY_AMI[self.inference_ami]
+    def _cuda_misfits(self) -> Iterator[Misfit]:
+        ami, amis = self.inference_ami, " or ".join(CUDA_MAJOR_BY_AMI)
+        if ami is None:
+            yield Misfit("inference_ami", f'is required with variant "gpu"; use {amis}')
+        elif ami not in CUDA_MAJOR_BY_AMI:
+            yield Misfit("inference_ami", f'{ami!r}: variant "gpu" needs {amis}')
+        needed = CUDA_MAJOR_BY_AMI.get(ami or "")
         if self.cuda_major is None:
-            raise Misfit(
-                "cuda_major", f'is required with variant "gpu"; {self.inference_ami} needs {needed}'
-            )
-        if self.cuda_major != needed:
-            raise Misfit("cuda_major", f"{self.cuda_major}: {self.inference_ami} needs {needed}")
-        if self.image.source != "digest" and self.cuda_major != IMAGE_CUDA_MAJOR:
-            raise Misfit(
+            advice = f"{ami} needs {needed}" if needed else "it must be that of inference_ami"
+            yield Misfit("cuda_major", f'is required with variant "gpu"; {advice}')
+        elif needed and self.cuda_major != needed:
+            yield Misfit("cuda_major", f"{self.cuda_major}: {ami} needs {needed}")
+        elif self.image.source != "digest" and self.cuda_major != IMAGE_CUDA_MAJOR:
+            yield Misfit(
                 "cuda_major",
                 f"{self.cuda_major}: the image of this repository has {IMAGE_CUDA_MAJOR}; another "
                 'version needs an image of your own, with image.source = "digest"',

@@ -311,7 +311,10 @@ async def test_the_agent_names_the_servers_error(server, history: ChatHistory) -
     with pytest.raises(BedrockError, match=r"No system prompts; .*; try another model$"):
         await written(history)
     server.refusal = (429, "Rate limit reached.")
-    with pytest.raises(BedrockError, match="Rate limit reached"):
+    with pytest.raises(BedrockError, match=r"failed: status 429: Rate limit reached$"):
+        await written(history)
+    server.refusal = (500, "llama runner process has terminated")
+    with pytest.raises(BedrockError, match=r"has terminated; read its log$"):
         await written(history)
 
 
@@ -344,6 +347,34 @@ async def test_a_failure_in_the_middle_is_an_event(
         await written(history)
     assert history.messages == []
     assert "Traceback" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "answer", [{"streams": False}, {"deltas": [], "finish_reason": None}], ids=["JSON", "no text"]
+)
+async def test_a_server_that_does_not_stream_is_told_what_it_must_do(
+    server, bedrock_url: str, history: ChatHistory, answer: dict[str, Any]
+) -> None:
+    """The reply was empty, and nothing said why."""
+    for name, value in answer.items():
+        setattr(server, name, value)
+    with pytest.raises(botocore.exceptions.EventStreamError, match="did not stream") as error:
+        await converse(bedrock_url)
+    assert error.value.response["Error"]["Code"] == "modelStreamErrorException"
+    with pytest.raises(BedrockError) as failed:
+        await written(history)
+    assert str(failed.value) == (
+        f"the model server at {server.url} failed: the server did not stream a reply: it must "
+        "answer `stream: true` with server-sent events, the last of which has a finish_reason"
+    )
+
+
+async def test_an_empty_reply_is_no_error(server, bedrock_url: str) -> None:
+    """A model may have nothing to say; its server says so with a finish_reason."""
+    server.deltas = []
+    events = await converse(bedrock_url)
+    assert deltas(events) == []
+    assert {"messageStop": {"stopReason": "end_turn"}} in events
 
 
 async def test_a_silent_server_is_named(server, bedrock_url: str) -> None:
@@ -468,6 +499,40 @@ async def test_a_server_that_refuses_to_list_is_named(server, status: int, advic
         UpstreamError, match=f"{server.url} answers /models with status {status}: .*{advice}"
     ):
         await asyncio.to_thread(Server.find, server.url)
+
+
+@pytest.mark.parametrize("ending", ["", "/", "/v1/chat/completions", "/v1/models"])
+@pytest.mark.parametrize("model", [None, "llama3.2"])
+async def test_a_base_url_that_is_nearly_right_is_corrected(
+    server, ending: str, model: str | None
+) -> None:
+    """With MODEL, it was noticed at the first reply, as "404 page not found"."""
+    typed = server.url.removesuffix("/v1") + ending
+    with pytest.raises(UpstreamError) as error:
+        await asyncio.to_thread(Server.find, typed, model)
+    assert str(error.value) == (
+        f"{typed} answers /models with status 404: did you mean BEDROCK={server.url}?"
+    )
+
+
+async def test_a_slash_at_the_end_of_the_base_url_is_right(server, bedrock_url: str) -> None:
+    typed = server.url + "/"
+    found = await asyncio.to_thread(Server.find, typed)
+    verifier = Verifier("AKIALOCAL", "local", "us-east-1", "bedrock")
+    async with run_openai_compatible(found, verifier) as port:
+        assert "".join(deltas(await converse(f"http://127.0.0.1:{port}"))) == "Yes. It is."
+
+
+async def test_a_wrong_base_url_is_corrected_at_the_first_reply(server, bedrock_url: str) -> None:
+    """A server that lists no models cannot be checked at the start."""
+    typed = server.url.removesuffix("/v1")
+    verifier = Verifier("AKIALOCAL", "local", "us-east-1", "bedrock")
+    async with run_openai_compatible(Server(typed, "llama3.2"), verifier) as port:
+        with pytest.raises(botocore.exceptions.ClientError) as error:
+            await converse(f"http://127.0.0.1:{port}")
+    assert f"{typed}: status 404: Not Found (did you mean BEDROCK={server.url}?)" in str(
+        error.value
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 import json
 import re
 from pathlib import Path
-from typing import get_args
+from typing import Annotated, get_args
 
 import pytest
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from kokoro_server import messages as speech
 from kokoro_server.settings import Settings
@@ -93,7 +93,10 @@ def test_every_error_code_is_documented() -> None:
 
 
 CLIENT_TYPES = {"prompt", "interrupt", "close", "speak", "cancel"}
-EVENT: TypeAdapter[agent.ServerEvent] = TypeAdapter(agent.ServerEvent)
+# With a discriminator, an error names one event, not a mistake for each of the others.
+EVENT: TypeAdapter[agent.ServerEvent] = TypeAdapter(
+    Annotated[agent.ServerEvent.__value__, Field(discriminator="type")]
+)
 SPEECH_EVENT: TypeAdapter[speech.ServerMessage] = TypeAdapter(speech.ServerMessage)
 
 

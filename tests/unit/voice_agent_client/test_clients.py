@@ -150,8 +150,11 @@ async def test_server_sent_events_carry_prompt_and_reply() -> None:
 
 @pytest.mark.parametrize("ask", [over_websocket, over_sse])
 async def test_nobody_there(ask: Callable) -> None:
-    with pytest.raises(AgentUnreachableError, match=r"agent at http://127\.0\.0\.1:9"):
+    """Somebody with a wrong port in the address learns which one is usual."""
+    with pytest.raises(AgentUnreachableError, match=r"agent at http://127\.0\.0\.1:9") as error:
         await ask(NOWHERE)
+    advice = "; `make serve` starts the agent, on port 8080 unless PORT= names another one"
+    assert str(error.value).endswith(advice)
 
 
 async def test_a_refusal_has_its_status() -> None:

@@ -93,6 +93,16 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
         ["speech.instance_typ: unknown key; did you mean `instance_type`?"],
     ),
     (
+        "the beginning of a key, which is like a table's name",
+        changed(CPU, speech__instance="ml.c7i.xlarge"),
+        ["speech.instance: unknown key; did you mean `instance_type`?"],
+    ),
+    (
+        "a table whose name lacks a letter",
+        changed(CPU, speech__instance={"minimum": 1, "maximum": 1}),
+        ["speech.instance: unknown key; did you mean `instances`?"],
+    ),
+    (
         "misspelt key in an array of tables",
         changed(CPU, speech__schedule=[action(timezone="UTC")]),
         ["speech.schedule.0.timezone: unknown key; did you mean `time_zone`?"],
@@ -180,12 +190,12 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "gpu variant on a CPU instance",
         changed(GPU, speech__instance_type="ml.c7i.xlarge"),
-        ["speech.instance_type: 'ml.c7i.xlarge'", "'gpu'", *GPU_FAMILIES],
+        ["speech.instance_type: 'ml.c7i.xlarge'", "'gpu'", 'or set variant = "cpu"', *GPU_FAMILIES],
     ),
     (
         "cpu variant on a GPU instance",
         changed(CPU, speech__instance_type="ml.g5.xlarge"),
-        ["speech.instance_type: 'ml.g5.xlarge'", "'cpu'", *CPU_FAMILIES],
+        ["speech.instance_type: 'ml.g5.xlarge'", "'cpu'", 'or set variant = "gpu"', *CPU_FAMILIES],
     ),
     (
         "cpu variant with an AMI",
@@ -561,6 +571,22 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     assert sorted(keys) == ["colour", "kind", "speech"]
 
 
+def test_all_values_that_do_not_fit_together_are_reported_at_once(tmp_path: Path) -> None:
+    """Guards against one synth for each, also of the values of different tables."""
+    speech = {"variant": "gpu", "schedule": [action(maximum=2)]}
+    with pytest.raises(SettingsError) as caught:
+        loaded(tmp_path, changed(CPU, speech=speech, agent__auth="jwt"))
+    keys = [line.split(": ")[1] for line in str(caught.value).splitlines()]
+    assert keys == [
+        "speech.schedule.0.maximum", "speech.inference_ami", "speech.cuda_major", "agent.jwt",
+    ]  # fmt: skip
+    values = changed(CPU, kind="stable", speech__default_voice="nobody", agent__network="vpc")
+    with pytest.raises(SettingsError) as caught:
+        loaded(tmp_path, values)
+    keys = [line.split(": ")[1] for line in str(caught.value).splitlines()]
+    assert keys == ["speech.instances.minimum", "network", "speech.default_voice"]
+
+
 @pytest.mark.parametrize("name", ["Dev", "dev_2", "2dev", "dev-", 21 * "x"])
 def test_a_name_that_does_not_fit_everywhere_is_refused(tmp_path: Path, name: str) -> None:
     """Guards against names that a stack, an endpoint or a runtime may not have."""
@@ -583,15 +609,27 @@ def test_an_environment_that_does_not_exist_names_those_that_do(tmp_path: Path) 
     """Guards against a traceback for a misspelt name."""
     with pytest.raises(SettingsError, match=r"'pord'.*dev, prod, staging"):
         load("pord")
+    with pytest.raises(SettingsError, match=r"did you mean dev\?"):
+        load("environments/dev.toml")
     with pytest.raises(SettingsError, match="there are: none"):
         load("dev", tmp_path)
 
 
 def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
     """Guards against a parser's message without a file."""
-    (tmp_path / "test.toml").write_text("kind = ephemeral")
-    with pytest.raises(SettingsError, match=r"test\.toml: .*line 1"):
+    (tmp_path / "test.toml").write_text('kind = "ephemeral"\n[speech\n')
+    with pytest.raises(SettingsError, match=r"test\.toml: is not TOML: .*line 2[^;]*$"):
         load("test", tmp_path)
+
+
+@pytest.mark.parametrize("line", ["kind = ephemeral", "kind=ephemeral # for a developer"])
+def test_a_text_without_quotes_is_quoted_in_the_error(tmp_path: Path, line: str) -> None:
+    """Guards against "Invalid value", which does not say what is wrong with the value."""
+    (tmp_path / "test.toml").write_text(f"# A test.\n{line}\n")
+    with pytest.raises(SettingsError) as caught:
+        load("test", tmp_path)
+    assert "line 2" in str(caught.value)
+    assert str(caught.value).endswith('; put a text in quotes: kind = "ephemeral"')
 
 
 def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
