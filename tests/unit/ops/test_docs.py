@@ -77,9 +77,9 @@ def test_the_costs_are_those_that_the_command_prints() -> None:
     _, _, table = DOCUMENT.partition("\n| environment | instances |")
     documented = table.partition("\n\n")[0].splitlines()[2:]
     rows = [cost_row(load(name, SHIPPED)) for name in environment_names(SHIPPED)]
-    assert sorted(documented) == rows, "\n".join(
-        ["correct the table of costs in docs/operations.md; its rows are:", *rows]
-    )
+    changes = [f"remove {row}" for row in documented if row not in rows]
+    changes += [f"add    {row}" for row in rows if row not in documented]
+    assert not changes, "\n".join(["correct the table of costs in docs/operations.md:", *changes])
     assert f"list prices of {cost.load_prices()['as_of']}" in DOCUMENT, (
         "correct the date of the list prices above the table of costs in docs/operations.md"
     )
