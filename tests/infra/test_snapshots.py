@@ -34,7 +34,8 @@ def test_snapshot(assembly: Assembly, environment: str) -> None:
     found = normalized(assembly(environment))
     if os.environ.get("UPDATE_SNAPSHOTS"):
         path.write_text(found)
-    accepted = path.read_text() if path.exists() else ""
+    assert path.exists(), f"there is no snapshot of {environment}; run `make snapshots`"
+    accepted = path.read_text()
     difference = list(
         difflib.unified_diff(
             accepted.splitlines(), found.splitlines(), "accepted", "now", n=4, lineterm=""

@@ -36,10 +36,10 @@ def choices(name: str) -> list[str]:
     return workflow(name)["on"]["workflow_dispatch"]["inputs"]["environment"]["options"]
 
 
-def correction(workflow_name: str, environments: list[str]) -> str:
+def correction(workflows: list[str], environments: list[str]) -> str:
     """What a person who adds or removes an environment must write."""
-    file, names = f".github/workflows/{workflow_name}.yml", ", ".join(environments)
-    return f"correct the list of environments in {file}: [{names}]"
+    files = " and ".join(f".github/workflows/{name}.yml" for name in workflows)
+    return f"correct the list of environments in {files}: [{', '.join(environments)}]"
 
 
 def role_duration_s(name: str) -> int:
@@ -139,14 +139,15 @@ def test_an_environment_is_deployed_or_destroyed_by_one_run_at_a_time() -> None:
 def test_every_environment_is_checked_and_can_be_deployed() -> None:
     """A new settings file that no workflow knows is never synthesized in CI."""
     matrix = workflow("checks")["jobs"]["synth"]["strategy"]["matrix"]
-    for file, listed in (("checks", matrix["environment"]), ("deploy", choices("deploy"))):
-        assert sorted(listed) == ENVIRONMENT_NAMES, correction(file, ENVIRONMENT_NAMES)
+    listed = {"checks": matrix["environment"], "deploy": choices("deploy")}
+    wrong = [name for name, names in listed.items() if sorted(names) != ENVIRONMENT_NAMES]
+    assert not wrong, correction(wrong, ENVIRONMENT_NAMES)
 
 
 def test_only_ephemeral_environments_can_be_destroyed() -> None:
     """One wrong choice in a list must not take production down."""
     ephemeral = [name for name in ENVIRONMENT_NAMES if not load(name).is_stable]
-    assert sorted(choices("destroy")) == ephemeral, correction("destroy", ephemeral)
+    assert sorted(choices("destroy")) == ephemeral, correction(["destroy"], ephemeral)
 
 
 def test_the_tests_of_this_project_are_what_the_checks_run() -> None:
