@@ -63,7 +63,10 @@ def cost_row(settings: Settings) -> str:
         text,
         re.MULTILINE,
     )
-    assert found, f"`python -m ops cost --env {settings.name}` prints no costs:\n{text}"
+    assert found, (
+        f"environments/{settings.name}.toml: `python -m ops cost --env {settings.name}` has no price "
+        f"for speech; add it to ops/prices.toml:\n{text}"
+    )
     low, high, how, *costs = found.groups()
     speech = settings.speech
     instances = f"{speech.instances.minimum} to {speech.instances.maximum} × {speech.instance_type}"
