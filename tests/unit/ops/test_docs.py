@@ -64,8 +64,8 @@ def cost_row(settings: Settings) -> str:
         re.MULTILINE,
     )
     assert found, (
-        f"environments/{settings.name}.toml: `python -m ops cost --env {settings.name}` has no price "
-        f"for speech; add it to ops/prices.toml:\n{text}"
+        f"environments/{settings.name}.toml: there is no price for speech; add it to "
+        f"ops/prices.toml:\n{text}"
     )
     low, high, how, *costs = found.groups()
     speech = settings.speech
