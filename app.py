@@ -9,7 +9,7 @@ from stacks.agent import AgentStack
 from stacks.images import ImagesStack
 from stacks.network import NetworkStack
 from stacks.observability import ObservabilityStack
-from stacks.settings import ENVIRONMENTS, Settings, SettingsError, load
+from stacks.settings import Settings, SettingsError, environment_names, load
 from stacks.speech import SpeechStack
 
 
@@ -37,9 +37,9 @@ def chosen(app: cdk.App) -> Settings:
     """
     name = app.node.try_get_context("env")
     if not name:
-        known = ", ".join(sorted(file.stem for file in ENVIRONMENTS.glob("*.toml")))
         raise SettingsError(
-            f"name an environment with -c env=<name>, or with ENV=<name>; there are: {known}"
+            "name an environment with -c env=<name>, or with ENV=<name>; there are: "
+            + ", ".join(environment_names())
         )
     return load(str(name))
 
@@ -47,7 +47,7 @@ def chosen(app: cdk.App) -> Settings:
 def _next_step(app: cdk.App) -> str:
     """Return the line that says which file to correct; empty if there is no such file."""
     name = app.node.try_get_context("env")
-    if name and (ENVIRONMENTS / f"{name}.toml").is_file():
+    if name in environment_names():
         # Rules across keys are checked only once each of these keys is valid.
         return (
             f"\n→ correct environments/{name}.toml; docs/settings.md describes every key. "

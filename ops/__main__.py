@@ -14,7 +14,7 @@ from ops import errors, values
 from ops.aws import OpsError, check_region, connect_with_credentials
 from ops.findings import report
 from stacks.names import QUALIFIER
-from stacks.settings import ENVIRONMENTS, Settings, load
+from stacks.settings import Settings, environment_names, load
 from voice_agent_client.addresses import MAX_PRESIGNED_S
 
 COMMANDS = ("preflight", "smoke", "presign", "capacity", "cost", "orphans")
@@ -173,7 +173,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = root.add_subparsers(required=True, metavar="COMMAND", title="commands")
-    environments = _environments()
+    environments = ", ".join(environment_names())
 
     def command(
         name: str, run: object, summary: str, *more: str, example: str = ""
@@ -307,12 +307,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
             f"`{command}` accepts: {', '.join(options)}."
         )
     if arguments.env is None:
-        chosen.error(f"--env is missing; choose one of: {_environments()}")
+        chosen.error(f"--env is missing; choose one of: {', '.join(environment_names())}")
     return arguments
-
-
-def _environments() -> str:
-    return ", ".join(sorted(file.stem for file in ENVIRONMENTS.glob("*.toml")))
 
 
 def _similar(typed: str, choices: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 
 from ops.aws import AWS_ERRORS, OpsError, UsageError, explain, with_next_step
-from stacks.settings import ENVIRONMENTS, SettingsError
+from stacks.settings import SettingsError, environment_names
 
 
 def run(command: Callable[[], int], environment: str) -> int:
@@ -40,6 +40,6 @@ def print_error(message: str, next_step: str = "") -> None:
 
 
 def _settings_step(environment: str) -> str:
-    if (ENVIRONMENTS / f"{environment}.toml").is_file():
+    if environment in environment_names():
         return f"correct environments/{environment}.toml; docs/settings.md describes every key"
     return "choose one of these environments"

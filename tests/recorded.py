@@ -1,5 +1,6 @@
 """An account whose answers are recorded where the simulation of AWS has no such service."""
 
+import functools
 from typing import Any
 
 import boto3
@@ -11,6 +12,12 @@ from stacks.settings import Settings
 REGION = "us-east-1"
 
 
+@functools.cache
+def session() -> boto3.Session:
+    """One for all tests: each session parses the model of every service that it is asked for."""
+    return boto3.Session("AKIATEST", "secret", region_name=REGION)
+
+
 class RecordedAccount(Account):
     """Answers what was recorded, in that order, checked against the service's model.
 
@@ -18,7 +25,7 @@ class RecordedAccount(Account):
     """
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(boto3.Session("AKIATEST", "secret", region_name=REGION), settings)
+        super().__init__(session(), settings)
         self._stubbers: dict[str, Stubber] = {}
 
     def answer(

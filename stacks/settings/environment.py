@@ -154,19 +154,29 @@ class Settings(Model):
             )
 
 
-def load(name: str, folder: Path = ENVIRONMENTS) -> Settings:
+def environment_names(folder: Path | None = None) -> list[str]:
+    """Return the names of the environments that have a file, in alphabetical order.
+
+    Args:
+        folder: The folder with the files of the environments; by default, `ENVIRONMENTS`.
+    """
+    return sorted(file.stem for file in (folder or ENVIRONMENTS).glob("*.toml"))
+
+
+def load(name: str, folder: Path | None = None) -> Settings:
     """Load the settings of one environment.
 
     Args:
         name: The name of the environment, whose file is `<name>.toml` in `folder`.
-        folder: The folder with the files of the environments.
+        folder: The folder with the files of the environments; by default, `ENVIRONMENTS`.
 
     Raises:
         SettingsError: The file does not exist, is not TOML, or does not fit the model.
     """
+    folder = folder or ENVIRONMENTS
     path = folder / f"{name}.toml"
     if not path.is_file():
-        known = sorted(file.stem for file in folder.glob("*.toml"))
+        known = environment_names(folder)
         close = difflib.get_close_matches(Path(name).stem, known, 1)
         meant = f"did you mean {close[0]}? " if close else ""
         raise SettingsError(

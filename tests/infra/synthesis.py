@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,19 @@ from cdk_nag import NagPack
 from constructs import IConstruct
 
 import app as cdk_app
-from stacks.settings import ENVIRONMENTS, Settings
+from stacks.settings import Settings, environment_names
 
 ROOT = Path(__file__).parents[2]
 OTHERS = Path(__file__).parent / "environments"
 """Environments that exist for the tests only."""
 
-ENVIRONMENT_NAMES = sorted(file.stem for file in ENVIRONMENTS.glob("*.toml"))
+ENVIRONMENT_NAMES = environment_names()
+OTHER_NAMES = environment_names(OTHERS)
+if both := set(ENVIRONMENT_NAMES) & set(OTHER_NAMES):
+    raise ValueError(
+        f"environments/{both.pop()}.toml: an environment of the tests in {OTHERS} has this name; "
+        "rename one of them"
+    )
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ class Synthesis:
     folder: Path
     acknowledgements: list[Acknowledgement]
 
-    @property
+    @cached_property
     def templates(self) -> dict[str, dict[str, Any]]:
         """The templates, by what follows the environment in the stack's id: `Speech`."""
         prefix = f"{self.settings.name}-"

@@ -12,7 +12,7 @@ import app as cdk_app
 from stacks.agent import AgentStack
 from stacks.settings import load
 from tests.infra.conftest import Assembly, Templates
-from tests.infra.synthesis import Synthesis, context
+from tests.infra.synthesis import OTHERS, Synthesis, context
 from tests.infra.test_least_privilege import listed, statements
 from voice_agent import settings as agent_settings
 
@@ -99,7 +99,7 @@ def model_statements(template: Template) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("environment", "profile", "model"),
     [
-        ("dev", "global.amazon.nova-2-lite-v1:0", "amazon.nova-2-lite-v1:0"),
+        ("plain", "global.amazon.nova-2-lite-v1:0", "amazon.nova-2-lite-v1:0"),
         ("images", "eu.amazon.nova-lite-v1:0", "amazon.nova-lite-v1:0"),
     ],
 )
@@ -124,11 +124,12 @@ def test_a_model_of_the_region_is_named_whole(template: Templates) -> None:
     )
 
 
-def test_callers_sign_by_default(assembly: Assembly, environment: str) -> None:
+def test_callers_sign_by_default(synthesis: Synthesis) -> None:
     """An authorizer nobody configured would let nobody in, or anybody."""
-    properties = runtime(assembly(environment))
-    assert "AuthorizerConfiguration" not in properties
-    assert "RequestHeaderConfiguration" not in properties
+    properties, agent = runtime(synthesis), synthesis.settings.agent
+    assert ("AuthorizerConfiguration" in properties) == (agent.auth == "jwt")
+    headers = agent.auth == "jwt" or bool(agent.allowed_headers)
+    assert ("RequestHeaderConfiguration" in properties) == headers
 
 
 def test_with_jwt_the_agent_sees_whose_token_it_is(assembly: Assembly) -> None:
@@ -158,9 +159,13 @@ def test_sessions_live_as_long_as_asked_for(synthesis: Synthesis) -> None:
     }
 
 
-def test_the_network_is_public_unless_asked_for(assembly: Assembly, environment: str) -> None:
+def test_the_network_is_public_unless_asked_for(synthesis: Synthesis) -> None:
     """A VPC without endpoints is an agent that reaches nothing."""
-    assert runtime(assembly(environment))["NetworkConfiguration"] == {"NetworkMode": "PUBLIC"}
+    network = runtime(synthesis)["NetworkConfiguration"]
+    if synthesis.settings.network is None:
+        assert network == {"NetworkMode": "PUBLIC"}
+    else:
+        assert network["NetworkMode"] == "VPC"
 
 
 def test_in_a_vpc_it_has_the_networks_subnets_and_group(assembly: Assembly) -> None:
@@ -176,8 +181,8 @@ def test_in_a_vpc_it_has_the_networks_subnets_and_group(assembly: Assembly) -> N
 def test_grant_invoke_covers_the_web_socket(tmp_path_factory: pytest.TempPathFactory) -> None:
     """The construct's own grant leaves its action out: `/invocations` works, `/ws` is refused."""
     app = cdk.App(context=context(), outdir=str(tmp_path_factory.mktemp("cdk-caller-")))
-    cdk_app.build(app, load("dev"))
-    agent = app.node.find_child("dev-Agent")
+    cdk_app.build(app, load("plain", OTHERS))
+    agent = app.node.find_child("plain-Agent")
     assert isinstance(agent, AgentStack)
     role = iam.Role(agent, "Caller", assumed_by=iam.AccountRootPrincipal())
     agent.grant_invoke(role)

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +14,39 @@ import pytest
 
 import app as cdk_app
 from stacks import nag_report
-from stacks.settings import SettingsError, load
+from stacks.settings import SettingsError, environment
 from tests.infra.conftest import Assembly
-from tests.infra.synthesis import ENVIRONMENT_NAMES, ROOT, Synthesis, context
+from tests.infra.synthesis import (
+    ENVIRONMENT_NAMES,
+    OTHER_NAMES,
+    OTHERS,
+    ROOT,
+    Synthesis,
+    context,
+)
 
 
-def run_app(
-    folder: Path, *, arguments: Sequence[str] = ("app.py",), **more_context: str
-) -> subprocess.CompletedProcess[str]:
-    """What the CDK command line starts, and how it hands over context and output folder."""
+def run_app(folder: Path, before: str = "") -> subprocess.CompletedProcess[str]:
+    """Run `app.py` as the CDK command line does, for the environment `plain` of the tests.
+
+    Args:
+        folder: The output folder.
+        before: Statements that the process executes first.
+    """
+    code = (
+        "import pathlib, runpy\n"
+        "from stacks.settings import environment\n"
+        f"environment.ENVIRONMENTS = pathlib.Path({str(OTHERS)!r})\n"
+        f"{before}\n"
+        "runpy.run_path('app.py', run_name='__main__')\n"
+    )
     return subprocess.run(
-        [sys.executable, *arguments],
+        [sys.executable, "-c", code],
         cwd=ROOT,
         env=os.environ
         | {
             "CDK_OUTDIR": str(folder),
-            "CDK_CONTEXT_JSON": json.dumps(context() | more_context),
+            "CDK_CONTEXT_JSON": json.dumps(context() | {"env": "plain"}),
             "PYTHONHASHSEED": "1",
         },
         capture_output=True,
@@ -39,11 +56,18 @@ def run_app(
     )
 
 
-def test_without_an_environment_there_is_one_clear_line(tmp_path: Path) -> None:
+def error_of_app(monkeypatch: pytest.MonkeyPatch, **context: str) -> list[str]:
+    """The lines with which the app ends, run with this context in this process."""
+    app = aws_cdk.App(context=context)
+    monkeypatch.setattr(cdk_app.cdk, "App", lambda **_: app)
+    with pytest.raises(SystemExit) as caught:
+        cdk_app.main()
+    return str(caught.value).splitlines()
+
+
+def test_without_an_environment_there_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """A traceback hides the one thing there is to know."""
-    result = run_app(tmp_path)
-    assert result.returncode != 0
-    assert result.stderr.splitlines() == [
+    assert error_of_app(monkeypatch) == [
         "error: name an environment with -c env=<name>, or with ENV=<name>; there are: "
         + ", ".join(ENVIRONMENT_NAMES),
     ]
@@ -54,13 +78,8 @@ def test_an_error_in_the_settings_ends_with_the_file_to_correct(
 ) -> None:
     """An error of a key says neither where the file is nor which page describes the keys."""
     (tmp_path / "broken.toml").write_text('kind = "ephemeral"\n')
-    monkeypatch.setattr(cdk_app, "ENVIRONMENTS", tmp_path)
-    monkeypatch.setattr(cdk_app, "load", lambda name: load(name, tmp_path))
-    app = aws_cdk.App(context={"env": "broken"})
-    monkeypatch.setattr(cdk_app.cdk, "App", lambda **_: app)
-    with pytest.raises(SystemExit) as caught:
-        cdk_app.main()
-    assert str(caught.value).splitlines() == [
+    monkeypatch.setattr(environment, "ENVIRONMENTS", tmp_path)
+    assert error_of_app(monkeypatch, env="broken") == [
         "error: broken.toml: speech: is required",
         "→ correct environments/broken.toml; docs/settings.md describes every key. "
         "There may be more errors; correct these first",
@@ -75,21 +94,20 @@ def test_an_unknown_environment_is_named_with_those_there_are() -> None:
         assert word in str(caught.value)
 
 
-def test_the_stacks_of_an_environment(assembly: Assembly, environment: str) -> None:
-    """Names are what operators type; a renamed stack is a second environment beside the first."""
-    assert stack_names(assembly(environment)) == {
-        f"voice-{environment}-{stack}" for stack in ("images", "observability", "speech", "agent")
-    }
-
-
-def test_a_network_only_where_asked_for(assembly: Assembly) -> None:
-    """A VPC with endpoints costs money every hour and outlives the rest."""
-    assert "voice-everything-network" in stack_names(assembly("everything"))
+def test_the_stacks_of_an_environment(synthesis: Synthesis) -> None:
+    """Names are what operators type; a renamed stack is a second environment beside the first. And
+    a VPC with endpoints, where nobody asked for one, costs money every hour and outlives the rest.
+    """
+    stacks = {"images", "observability", "speech", "agent"}
+    if synthesis.settings.network is not None:
+        stacks.add("network")
+    name = synthesis.settings.name
+    assert stack_names(synthesis) == {f"voice-{name}-{stack}" for stack in stacks}
 
 
 def test_two_environments_share_no_name(assembly: Assembly) -> None:
     """In one account and Region, what is named in one environment must not exist in another."""
-    names = [named(assembly(environment)) for environment in ENVIRONMENT_NAMES]
+    names = [named(assembly(name)) for name in (*ENVIRONMENT_NAMES, *OTHER_NAMES)]
     for index, one in enumerate(names):
         assert len(one) > 4, "found no names: the test reads nothing"
         for other in names[index + 1 :]:
@@ -136,7 +154,7 @@ def test_every_recommended_flag_is_set() -> None:
 def before_it_ran(assembly: Assembly) -> Iterator[Path]:
     """An assembly from before the code has run, which leaves compiled files in the build contexts;
     they are there now."""
-    folder = assembly("dev").folder
+    folder = assembly("plain").folder
     files = [
         ROOT / folder / "__pycache__" / "left_by_a_test.cpython-312.pyc"
         for folder in ("container/kokoro_server", "container/kokoro_model", "agent/voice_agent")
@@ -152,7 +170,7 @@ def before_it_ran(assembly: Assembly) -> Iterator[Path]:
 def test_a_second_synthesis_is_the_same(before_it_ran: Path, tmp_path: Path) -> None:
     """In another process, with another order of hashing, after the code has run: if it differed,
     every deploy would build images and roll instances for nothing."""
-    result = run_app(tmp_path, env="dev")
+    result = run_app(tmp_path)
     assert result.returncode == 0, result.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         path.name for path in before_it_ran.iterdir()
@@ -164,12 +182,11 @@ def test_a_second_synthesis_is_the_same(before_it_ran: Path, tmp_path: Path) -> 
 
 def test_a_finding_that_is_not_acknowledged_fails_the_synthesis(tmp_path: Path) -> None:
     """Were the rules no longer applied, `make synth` would report that there are no findings."""
-    forgetful = """
-import app, stacks.constructs.kokoro_endpoint as construct
-construct.acknowledge = lambda *_: None
-app.main()
-"""
-    assert run_app(tmp_path, arguments=("-c", forgetful), env="dev").returncode != 0
+    forgetful = (
+        "import stacks.constructs.kokoro_endpoint as construct\n"
+        "construct.acknowledge = lambda *_: None"
+    )
+    assert run_app(tmp_path, forgetful).returncode != 0
     report = nag_report.read(tmp_path)
     assert (report.errors, report.warnings, report.passes) == (1, 0, False)
     assert report.suppressions > 10

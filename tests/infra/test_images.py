@@ -34,13 +34,11 @@ def uploaded(synthesis: Synthesis) -> dict[str, Path]:
     }
 
 
-def test_repositories_are_scanned_immutable_and_bounded(
-    template: Templates, environment: str
-) -> None:
+def test_repositories_are_scanned_immutable_and_bounded(synthesis: Synthesis) -> None:
     """Guards against a tag that changes under a running endpoint, and unbounded storage."""
-    images = template(environment, "Images")
-    images.resource_count_is(REPOSITORY, 2)
-    for repository in properties(images, REPOSITORY):
+    repositories = [found.properties for found in synthesis.resources(REPOSITORY)]
+    assert len(repositories) == 2
+    for repository in repositories:
         assert "RepositoryName" not in repository  # one that is kept would block the next deploy
         assert repository["ImageScanningConfiguration"] == {"ScanOnPush": True}
         assert repository["ImageTagMutability"] == "IMMUTABLE"
@@ -48,9 +46,8 @@ def test_repositories_are_scanned_immutable_and_bounded(
         assert rule["selection"]["countNumber"] >= 10
 
 
-def test_an_ephemeral_environment_leaves_no_images(assembly: Assembly, environment: str) -> None:
+def test_an_ephemeral_environment_leaves_no_images(synthesis: Synthesis) -> None:
     """Guards against a destroy that fails on a full repository, or empties a stable one."""
-    synthesis = assembly(environment)
     for repository in synthesis.templates["Images"]["Resources"].values():
         if repository["Type"] != REPOSITORY:
             continue
@@ -62,14 +59,12 @@ def test_an_ephemeral_environment_leaves_no_images(assembly: Assembly, environme
             assert repository["Properties"]["EmptyOnDelete"] is True
 
 
-def test_each_image_is_built_for_the_machine_it_runs_on(
-    assembly: Assembly, environment: str
-) -> None:
+def test_each_image_is_built_for_the_machine_it_runs_on(built: Synthesis) -> None:
     """Guards against `exec format error`, and against attestations that break the pull."""
-    speech = assembly(environment).settings.speech
-    images = Template.from_json(assembly(environment).templates["Images"])
+    speech = built.settings.speech
     commands = {
-        command["tagPrefix"]: command["buildCommand"] for command in properties(images, BUILD)
+        build.properties["tagPrefix"]: build.properties["buildCommand"]
+        for build in built.resources(BUILD)
     }
     assert len(commands) == 2
     assert all("--provenance=false" in command for command in commands.values())
@@ -83,30 +78,29 @@ def test_each_image_is_built_for_the_machine_it_runs_on(
     assert "--file container/Dockerfile" in kokoro
     # On their own architecture: emulated, a build takes longer than CodeBuild waits.
     projects = [
-        found["Environment"]["Type"] for found in properties(images, "AWS::CodeBuild::Project")
+        found.properties["Environment"]["Type"]
+        for found in built.resources("AWS::CodeBuild::Project")
     ]
     assert sorted(projects) == ["ARM_CONTAINER", "LINUX_CONTAINER"]
 
 
-def test_bases_come_from_where_codebuild_may_pull(template: Templates, environment: str) -> None:
+def test_bases_come_from_where_codebuild_may_pull(built: Synthesis) -> None:
     """Guards against Docker Hub's limit on pulls, which CodeBuild's shared addresses have met."""
-    for build in properties(template(environment, "Images"), BUILD):
-        assert (
-            "--build-arg BASE_IMAGE=public.ecr.aws/docker/library/python:" in build["buildCommand"]
-        )
+    for build in built.resources(BUILD):
+        command = build.properties["buildCommand"]
+        assert "--build-arg BASE_IMAGE=public.ecr.aws/docker/library/python:" in command
 
 
-def test_tags_are_new_with_each_build(template: Templates, environment: str) -> None:
+def test_tags_are_new_with_each_build(synthesis: Synthesis) -> None:
     """Guards against a push that an immutable repository refuses, and against `latest`."""
-    images = template(environment, "Images")
-    for build in properties(images, BUILD):
-        assert "imageTag" not in build
-    assert ":latest" not in json.dumps(images.to_json())
+    for build in synthesis.resources(BUILD):
+        assert "imageTag" not in build.properties
+    assert ":latest" not in json.dumps(synthesis.templates["Images"])
 
 
-def test_the_context_is_what_the_dockerfile_copies(assembly: Assembly, environment: str) -> None:
+def test_the_context_is_what_the_dockerfile_copies(built: Synthesis) -> None:
     """Guards against a build without its Dockerfile, and a hash that changes with a .pyc file."""
-    contexts = uploaded(assembly(environment))
+    contexts = uploaded(built)
     assert contexts.keys() == {"container", "agent"}
     for folder, directory in contexts.items():
         expected = copied_from_context(folder) | {f"{folder}/Dockerfile"}
@@ -126,9 +120,9 @@ def test_the_context_is_what_the_dockerfile_copies(assembly: Assembly, environme
         ).read_text()
 
 
-def test_builds_log_where_the_environment_cleans_up(template: Templates, environment: str) -> None:
+def test_builds_log_where_the_environment_cleans_up(built: Synthesis) -> None:
     """Guards against log groups that services make, which are kept for ever and stop a deploy."""
-    images = template(environment, "Images")
+    images = Template.from_json(built.templates["Images"])
     groups = images.find_resources(
         "AWS::Logs::LogGroup",
         {
@@ -154,7 +148,7 @@ def test_a_new_image_changes_what_consumes_it() -> None:
     References between stacks are resolved when a stack is deployed, and a stack whose template is
     as before is not.
     """
-    settings = load("dev")
+    settings = load("plain", OTHERS)
     other = settings.model_copy(
         update={"speech": settings.speech.model_copy(update={"model_source": "release"})}
     )
@@ -189,10 +183,10 @@ def test_an_image_that_exists_is_not_built(template: Templates) -> None:
 
 @pytest.mark.parametrize("source", ["docker", "digest"])
 def test_every_source_keeps_the_repositories(
-    template: Templates, environment: str, source: Literal["docker", "digest"]
+    synthesis: Synthesis, source: Literal["docker", "digest"]
 ) -> None:
     """Guards against a rollback to a digest that deletes the images it rolls back to."""
-    settings = load(environment)
+    settings = synthesis.settings
     image = Image(source=source, uri=DIGEST if source == "digest" else None)
     other = settings.model_copy(
         update={
@@ -203,7 +197,9 @@ def test_every_source_keeps_the_repositories(
     app = cdk.App(analytics_reporting=False, context=context())
     found = Template.from_stack(ImagesStack(app, settings=other)).find_resources(REPOSITORY)
     assert len(found) == 2
-    assert found == template(environment, "Images").find_resources(REPOSITORY)
+    assert found == {
+        repository.name: repository.whole for repository in synthesis.resources(REPOSITORY)
+    }
 
 
 def test_docker_builds_for_arm_with_the_same_base(assembly: Assembly) -> None:
@@ -215,7 +211,7 @@ def test_docker_builds_for_arm_with_the_same_base(assembly: Assembly) -> None:
     assert "latest" not in json.dumps(image)
 
 
-@pytest.mark.parametrize("name", ["dev", "images"])
+@pytest.mark.parametrize("name", ["plain", "images"])
 def test_nothing_else_is_uploaded(assembly: Assembly, name: str) -> None:
     """Guards against a context that is the repository, with cdk.out and .venv in it."""
     folders = [path for path in assembly(name).folder.glob("asset.*") if path.is_dir()]

@@ -127,10 +127,11 @@ def test_the_boundary_bounds_every_role(assembly: Assembly) -> None:
         assert ":iam::123456789012:policy/developer-boundary" in boundary, role.name
 
 
-def test_no_boundary_unless_asked_for(assembly: Assembly, environment: str) -> None:
+def test_no_boundary_unless_asked_for(synthesis: Synthesis) -> None:
     """A boundary that does not exist in the account fails the deploy as well."""
-    for role in assembly(environment).resources("AWS::IAM::Role"):
-        assert "PermissionsBoundary" not in role.properties
+    asked_for = synthesis.settings.permissions_boundary is not None
+    for role in synthesis.resources("AWS::IAM::Role"):
+        assert ("PermissionsBoundary" in role.properties) == asked_for, role.name
 
 
 def test_everything_that_can_be_tagged_is(synthesis: Synthesis) -> None:

@@ -1,4 +1,4 @@
-"""The speech stack of `dev`, created, updated, destroyed and created again on a moto server.
+"""The speech stack of `plain`, created, updated, destroyed and created again on a moto server.
 
 CloudFormation is simulated by moto 5, so some things are put in its place here:
 
@@ -27,7 +27,7 @@ from moto.server import ThreadedMotoServer
 
 from tests.infra.conftest import Assembly
 
-STACK = "voice-dev-speech"
+STACK = "voice-plain-speech"
 REPOSITORY = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/kokoro"
 FIRST_IMAGE = f"{REPOSITORY}@sha256:{'1' * 64}"
 NEXT_IMAGE = f"{REPOSITORY}@sha256:{'2' * 64}"
@@ -122,8 +122,8 @@ def account() -> Iterator[Account]:
 
 @pytest.fixture
 def speech(assembly: Assembly) -> dict[str, Any]:
-    """The speech stack of `dev`, as the app synthesizes it."""
-    return assembly("dev").templates["Speech"]
+    """The speech stack of `plain`, as the app synthesizes it."""
+    return assembly("plain").templates["Speech"]
 
 
 def runnable(template: dict[str, Any], image: str) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def test_created_updated_destroyed_and_created_again(
     account.create(runnable(speech, FIRST_IMAGE))
     created = account.holds()
     assert set(created) == {"models", "configurations", "endpoints", "roles", "log groups"}
-    assert created["log groups"] == ["/aws/sagemaker/Endpoints/kokoro-dev"]
+    assert created["log groups"] == ["/aws/sagemaker/Endpoints/kokoro-plain"]
     assert account.image_in_service() == FIRST_IMAGE
 
     account.update(with_next_image(speech))

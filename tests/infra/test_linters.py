@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.infra.conftest import Assembly
-from tests.infra.synthesis import ENVIRONMENT_NAMES, OTHERS, ROOT
+from tests.infra.synthesis import ENVIRONMENT_NAMES, OTHER_NAMES, ROOT
 
 CHECKOV = ROOT / ".env-checkov/bin/checkov"
 
@@ -33,10 +33,9 @@ ACCEPTED_BY_CHECKOV = {
 
 @pytest.fixture(scope="module")
 def templates(assembly: Assembly) -> list[str]:
-    names = [*ENVIRONMENT_NAMES, *(file.stem for file in OTHERS.glob("*"))]
     return [
         str(path)
-        for name in names
+        for name in (*ENVIRONMENT_NAMES, *OTHER_NAMES)
         for path in sorted(assembly(name).folder.glob("*.template.json"))
     ]
 

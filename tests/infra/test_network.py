@@ -10,10 +10,11 @@ from tests.infra.synthesis import Synthesis
 EVERYTHING = "everything"
 
 
-def test_there_is_no_network_unless_asked_for(assembly: Assembly, environment: str) -> None:
+def test_there_is_no_network_unless_asked_for(synthesis: Synthesis) -> None:
     """Guards against endpoints that cost money every hour and nobody uses."""
-    assert "Network" not in assembly(environment).templates
-    assert not [r for r in assembly(environment).resources() if r.type.startswith("AWS::EC2::")]
+    asked_for = synthesis.settings.network is not None
+    assert ("Network" in synthesis.templates) == asked_for
+    assert any(r.type.startswith("AWS::EC2::") for r in synthesis.resources()) == asked_for
 
 
 def test_subnets_are_in_no_other_stack(synthesis: Synthesis) -> None:

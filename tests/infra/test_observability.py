@@ -2,7 +2,6 @@
 
 import json
 
-from tests.infra.conftest import Assembly, Templates
 from tests.infra.synthesis import Resource, Synthesis
 
 
@@ -73,20 +72,19 @@ def test_latency_is_not_taken_from_a_metric_that_is_not_emitted(synthesis: Synth
         assert "ModelLatency" not in json.dumps(template), stack
 
 
-def test_nothing_is_referred_to(template: Templates, environment: str) -> None:
+def test_nothing_is_referred_to(synthesis: Synthesis) -> None:
     """It is deployed first, so that the others can use its topic."""
-    assert "GetStackOutput" not in json.dumps(template(environment, "Observability").to_json())
+    assert "GetStackOutput" not in json.dumps(synthesis.templates["Observability"])
 
 
-def test_the_budget_counts_this_environment(assembly: Assembly, environment: str) -> None:
-    synthesis = assembly(environment)
+def test_the_budget_counts_this_environment(synthesis: Synthesis) -> None:
     budgets = synthesis.resources("AWS::Budgets::Budget")
     if synthesis.settings.budget is None:
         assert budgets == []
         return
     (budget,) = budgets
     data = budget.properties["Budget"]
-    assert data["CostFilters"] == {"TagKeyValue": [f"user:environment${environment}"]}
+    assert data["CostFilters"] == {"TagKeyValue": [f"user:environment${synthesis.settings.name}"]}
     assert data["BudgetLimit"]["Amount"] == synthesis.settings.budget.monthly_usd
     thresholds = [
         (entry["Notification"]["Threshold"], entry["Subscribers"][0]["Address"])

@@ -20,4 +20,8 @@ def test_every_type_is_known_where_the_environment_lives(synthesis: Synthesis) -
         for resource in template["Resources"].values()
     }
     assert "AWS::BedrockAgentCore::Runtime" in used  # or the app was not synthesized
-    assert {name for name in used - known if not name.startswith("Custom::")} == set()
+    unknown = sorted(name for name in used - known if not name.startswith("Custom::"))
+    assert not unknown, (
+        f"{synthesis.settings.name}.toml: region: {region!r} does not have {', '.join(unknown)}; "
+        "choose another Region"
+    )

@@ -18,7 +18,7 @@ from stacks.settings.alarms import SCALING_ALARMS, SPEECH_ALARMS
 from stacks.settings.speech import SESSION_LIMIT_S
 from stacks.speech import SpeechStack
 from tests.infra.conftest import Assembly
-from tests.infra.synthesis import Synthesis, context
+from tests.infra.synthesis import OTHERS, Synthesis, context
 from tests.utterances import new_utterance
 
 MODEL = "AWS::SageMaker::Model"
@@ -155,9 +155,11 @@ def test_a_rollout_outlasts_its_waits(synthesis: Synthesis) -> None:
     assert 2 * bake_s + wait_s + start_s < policy["MaximumExecutionTimeoutInSeconds"] <= 28_800
 
 
-def test_conversations_outlive_a_rollout(assembly: Assembly, environment: str) -> None:
-    """Guards against sessions of up to 30 minutes that are cut by a deploy."""
-    assert update_policy(assembly(environment))["TerminationWaitInSeconds"] >= SESSION_LIMIT_S
+def test_conversations_outlive_a_rollout(assembly: Assembly) -> None:
+    """Guards against sessions of up to 30 minutes that are cut by a deploy, unless a team sets
+    `termination_wait_s` to less.
+    """
+    assert update_policy(assembly("plain"))["TerminationWaitInSeconds"] >= SESSION_LIMIT_S
 
 
 def test_a_canary_needs_two_instances(synthesis: Synthesis) -> None:
@@ -362,7 +364,7 @@ def test_only_stable_environments_are_protected(synthesis: Synthesis, name: str)
 
 def test_other_thresholds_touch_alarms_only() -> None:
     """Guards against a ringing alarm that cannot be quietened without the rollout it takes back."""
-    settings = load("dev")
+    settings = load("plain", OTHERS)
     limits = settings.alarms.model_copy(
         update={"first_audio_p95_ms": 60_000, "errors_per_minute": 10_000}
     )

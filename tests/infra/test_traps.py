@@ -138,14 +138,14 @@ def test_trap_11_the_way_to_sagemaker_is_open(assembly: Assembly) -> None:
     assert "sagemaker.runtime" in services
 
 
-def test_trap_12_the_agents_image_is_arm64(assembly: Assembly, environment: str) -> None:
+def test_trap_12_the_agents_image_is_arm64(built: Synthesis) -> None:
     """An x86 image deploys and dies with `exec format error` at the first call."""
-    agent, speech = agent_and_speech_builds(assembly(environment))
+    agent, speech = agent_and_speech_builds(built)
     assert "--platform linux/arm64 " in agent.properties["buildCommand"]
     assert "--platform linux/amd64 " in speech.properties["buildCommand"]
     projects = {
         project.name: project.properties["Environment"]["Type"]
-        for project in assembly(environment).resources("AWS::CodeBuild::Project")
+        for project in built.resources("AWS::CodeBuild::Project")
     }
     assert projects[agent.properties["codeBuildProjectName"]["Ref"]] == "ARM_CONTAINER"
     assert projects[speech.properties["codeBuildProjectName"]["Ref"]] == "LINUX_CONTAINER"
@@ -169,11 +169,9 @@ def test_trap_13_the_agents_endpoint_follows_its_runtime(synthesis: Synthesis) -
     }
 
 
-def test_trap_16_images_are_built_without_attestations(
-    assembly: Assembly, environment: str
-) -> None:
+def test_trap_16_images_are_built_without_attestations(built: Synthesis) -> None:
     """With one, the tag is an index, which neither SageMaker nor AgentCore can pull."""
-    for build in agent_and_speech_builds(assembly(environment)):
+    for build in agent_and_speech_builds(built):
         assert "--provenance=false" in build.properties["buildCommand"]
 
 

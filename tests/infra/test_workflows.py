@@ -13,7 +13,7 @@ import yaml
 
 from stacks.settings import load
 from tests.infra.conftest import Assembly
-from tests.infra.synthesis import ENVIRONMENT_NAMES
+from tests.infra.synthesis import ENVIRONMENT_NAMES, Synthesis
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = ROOT / ".github/workflows"
@@ -34,6 +34,12 @@ def only_job(name: str) -> dict[str, Any]:
 
 def choices(name: str) -> list[str]:
     return workflow(name)["on"]["workflow_dispatch"]["inputs"]["environment"]["options"]
+
+
+def correction(workflows: list[str], environments: list[str]) -> str:
+    """What a person who adds or removes an environment must write."""
+    files = " and ".join(f".github/workflows/{name}.yml" for name in workflows)
+    return f"correct the list of environments in {files}: [{', '.join(environments)}]"
 
 
 def role_duration_s(name: str) -> int:
@@ -133,14 +139,15 @@ def test_an_environment_is_deployed_or_destroyed_by_one_run_at_a_time() -> None:
 def test_every_environment_is_checked_and_can_be_deployed() -> None:
     """A new settings file that no workflow knows is never synthesized in CI."""
     matrix = workflow("checks")["jobs"]["synth"]["strategy"]["matrix"]
-    assert sorted(matrix["environment"]) == ENVIRONMENT_NAMES
-    assert sorted(choices("deploy")) == ENVIRONMENT_NAMES
+    listed = {"checks": matrix["environment"], "deploy": choices("deploy")}
+    wrong = [name for name, names in listed.items() if sorted(names) != ENVIRONMENT_NAMES]
+    assert not wrong, correction(wrong, ENVIRONMENT_NAMES)
 
 
 def test_only_ephemeral_environments_can_be_destroyed() -> None:
     """One wrong choice in a list must not take production down."""
     ephemeral = [name for name in ENVIRONMENT_NAMES if not load(name).is_stable]
-    assert sorted(choices("destroy")) == ephemeral
+    assert sorted(choices("destroy")) == ephemeral, correction(["destroy"], ephemeral)
 
 
 def test_the_tests_of_this_project_are_what_the_checks_run() -> None:
@@ -159,18 +166,22 @@ def test_credentials_last_as_long_as_the_job(name: str) -> None:
     assert timeout_s <= hosted_runner_limit_s
 
 
-def test_a_deploy_ends_before_its_credentials(assembly: Assembly, environment: str) -> None:
+def test_a_deploy_ends_before_its_credentials(synthesis: Synthesis) -> None:
     """A rollout waits for 30-minute conversations; with settings that wait longer than the job,
     nobody would see how it ends.
     """
-    templates = assembly(environment).templates
+    templates = synthesis.templates
     (endpoint,) = properties(templates["Speech"], "AWS::SageMaker::Endpoint")
     rollout = endpoint["DeploymentConfig"]["BlueGreenUpdatePolicy"]
     builds = properties(templates["Images"], "AWS::CodeBuild::Project")
     build_min = max((project.get("TimeoutInMinutes", 60) for project in builds), default=0)
     everything_else_s = 1800
     needed_s = rollout["MaximumExecutionTimeoutInSeconds"] + 60 * build_min + everything_else_s
-    assert needed_s <= only_job("deploy")["timeout-minutes"] * 60
+    assert needed_s <= only_job("deploy")["timeout-minutes"] * 60, (
+        f"{synthesis.settings.name}.toml: a deploy may take {needed_s / 60:.0f} minutes; raise "
+        "timeout-minutes and role-duration-seconds in .github/workflows/deploy.yml, or lower "
+        "speech.termination_wait_s or speech.startup_timeout_s"
+    )
 
 
 def test_images_are_built_without_attestations() -> None:
@@ -182,28 +193,28 @@ def test_the_comment_shows_what_changes_in_the_templates(
     assembly: Assembly, tmp_path: Path
 ) -> None:
     """A reviewer sees a construct's one line, not the policy it opens."""
-    new = assembly("dev").folder
+    new = assembly("plain").folder
     base = shutil.copytree(new, tmp_path / "base")
-    speech = base / "dev-Speech.template.json"
+    speech = base / "plain-Speech.template.json"
     speech.write_text(
         speech.read_text().replace(
             '"TerminationWaitInSeconds": 1800', '"TerminationWaitInSeconds": 0'
         )
     )
-    (base / "dev-Agent.template.json").rename(base / "dev-Former.template.json")
+    (base / "plain-Agent.template.json").rename(base / "plain-Former.template.json")
 
     def shown(old: Path) -> str:
         return subprocess.run(
-            [ROOT / ".github/template-diff.sh", "dev", old, new],
+            [ROOT / ".github/template-diff.sh", "plain", old, new],
             capture_output=True, text=True, timeout=120, check=True,
         ).stdout  # fmt: skip
 
     text = shown(base)
-    assert re.findall(r"<summary>(.*)</summary>", text) == ["dev-Agent", "dev-Speech"]
+    assert re.findall(r"<summary>(.*)</summary>", text) == ["plain-Agent", "plain-Speech"]
     assert re.search(r"\[-\] 0\n.*\[\+\] 1800", text)
     assert "[+] AWS::BedrockAgentCore::Runtime" in text
-    assert "dev-Former is removed" in text
-    assert shown(new) == "### Templates of `dev`\nNo changes.\n"
+    assert "plain-Former is removed" in text
+    assert shown(new) == "### Templates of `plain`\nNo changes.\n"
 
 
 def test_a_comment_of_any_length_is_cut(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from ops.aws import Account
 from stacks.settings import load
 from tests.agentcore_front import Front, serving
 from tests.control_plane import deploy
+from tests.own_environments import FOLDER
 from voice_agent_client import AgentConnection, AgentEnd, Audio, ask_sse
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
@@ -35,7 +36,7 @@ REPLY = "Boats leave the bay at dawn. White birds follow them home."
 
 
 class Deployed:
-    """What looks like an account with the environment `dev` in it."""
+    """What looks like an account with the environment `tests/environments/dev.toml` in it."""
 
     def __init__(self, environment: dict[str, str], front: Front, account: Account) -> None:
         self.environment = environment
@@ -45,7 +46,7 @@ class Deployed:
     async def ops(self, *arguments: str) -> tuple[int, str, str]:
         """Run a command; its exit code, what it printed, and its progress."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "ops", *arguments, "--env", "dev"),
+            *(sys.executable, "-m", "tests.own_environments", *arguments, "--env", "dev"),
             cwd=ROOT,
             env=self.environment,
             stdout=asyncio.subprocess.PIPE,
@@ -101,7 +102,7 @@ async def deployed(
             with pytest.MonkeyPatch.context() as patch:
                 for name, value in addresses.items():
                     patch.setenv(name, value)
-                account = Account(boto3.Session(region_name=where.region), load("dev"))
+                account = Account(boto3.Session(region_name=where.region), load("dev", FOLDER))
                 await asyncio.to_thread(deploy, account)
                 yield Deployed(inherited | addresses, front, account)
     finally:

@@ -14,10 +14,25 @@ from tests.documents import ROOT
 pytestmark = pytest.mark.timeout(60)
 
 
-def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+def make(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["make", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+        ["make", *arguments], cwd=folder, capture_output=True, text=True, check=False
     )
+
+
+@pytest.fixture
+def two_environments(tmp_path: Path) -> Path:
+    """A folder with the Makefile and the environments `dev` and `prod`."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("environments/dev.toml", "environments/prod.toml", "node_modules/.stamp"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+def make_cdk(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    # `-o`: do not install anything.
+    return make("-n", "-o", "node_modules/.stamp", "cdk", *arguments, folder=folder)
 
 
 @pytest.mark.parametrize("arguments", [["say", "Hello there"], ["say", "Hello", "there"]])
@@ -65,15 +80,16 @@ def test_a_folder_that_is_no_target_is_named(goal: str, command: str) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["ARGS=list"], []], ids=["list", "default"])
-def test_env_reaches_the_cdk(arguments: list[str]) -> None:
+def test_env_reaches_the_cdk(two_environments: Path, arguments: list[str]) -> None:
     """An ENV that is ignored would show, or deploy, another environment."""
-    assert "cdk list -c env=prod\n" in make("-n", "cdk", "ENV=prod", *arguments).stdout
-    assert "cdk list -c env=dev\n" in make("-n", "cdk").stdout
+    done = make_cdk("ENV=prod", *arguments, folder=two_environments)
+    assert "cdk list -c env=prod\n" in done.stdout
+    assert "cdk list -c env=dev\n" in make_cdk(folder=two_environments).stdout
 
 
 @pytest.mark.parametrize("arguments", [["ENV=prod", "ARGS=list -c env=dev"], ["ENV=dev prod"]])
-def test_the_cdk_gets_one_environment(arguments: list[str]) -> None:
-    done = make("-n", "cdk", *arguments)
+def test_the_cdk_gets_one_environment(two_environments: Path, arguments: list[str]) -> None:
+    done = make_cdk(*arguments, folder=two_environments)
     assert done.returncode == 2
     assert "make cdk needs one environment" in done.stderr
 

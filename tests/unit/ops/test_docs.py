@@ -8,8 +8,9 @@ import pytest
 
 from ops import cost
 from ops.__main__ import _gather, parser
-from stacks.settings import load
+from stacks.settings import Settings, environment_names, load
 from stacks.settings.alarms import SPEECH_ALARMS
+from tests.own_environments import SHIPPED
 
 ROOT = Path(__file__).parents[3]
 DOCUMENT = (ROOT / "docs/operations.md").read_text()
@@ -52,13 +53,36 @@ def test_links_lead_somewhere() -> None:
         assert (ROOT / "docs" / target).exists(), target
 
 
+def cost_row(settings: Settings) -> str:
+    """The row of the table of costs, from what the command prints."""
+    usage = _gather(cost.Usage, parser().parse_args(["cost", "--env", settings.name]))
+    text = "\n".join(cost.lines(settings, None, usage))
+    found = re.search(
+        r"^speech   (\d.*?) to (\d.*?) × \S+ (.*), .* per hour.*\n"
+        r" +(.*) per hour, (.*) per month.*\n.* minutes: (.*)$",
+        text,
+        re.MULTILINE,
+    )
+    assert found, (
+        f"environments/{settings.name}.toml: there is no price for speech; add it to "
+        f"ops/prices.toml:\n{text}"
+    )
+    low, high, how, *costs = found.groups()
+    speech = settings.speech
+    instances = f"{speech.instances.minimum} to {speech.instances.maximum} × {speech.instance_type}"
+    if "averaged" in how:
+        instances += f", {low} to {high} averaged over the schedule"
+    return f"| {' | '.join([settings.name, instances, *costs])} |"
+
+
 def test_the_costs_are_those_that_the_command_prints() -> None:
     """A table of prices is right on the day it is written."""
-    usage = parser().parse_args(["cost", "--env", "dev"])
-    for name in ("dev", "staging", "prod"):
-        (row,) = re.findall(rf"^\| {name} \|.*$", DOCUMENT, re.MULTILINE)
-        text = "\n".join(cost.lines(load(name), None, _gather(cost.Usage, usage)))
-        _, _, hour, month, rollout = (cell.strip() for cell in row.strip("|").split("|"))
-        assert f"{hour} per hour, {month} per month" in text
-        assert f"minutes: {rollout}\n" in text
-    assert f"list prices of {cost.load_prices()['as_of']}" in DOCUMENT
+    _, _, table = DOCUMENT.partition("\n| environment | instances |")
+    documented = table.partition("\n\n")[0].splitlines()[2:]
+    rows = [cost_row(load(name, SHIPPED)) for name in environment_names(SHIPPED)]
+    changes = [f"remove {row}" for row in documented if row not in rows]
+    changes += [f"add    {row}" for row in rows if row not in documented]
+    assert not changes, "\n".join(["correct the table of costs in docs/operations.md:", *changes])
+    assert f"list prices of {cost.load_prices()['as_of']}" in DOCUMENT, (
+        "correct the date of the list prices above the table of costs in docs/operations.md"
+    )

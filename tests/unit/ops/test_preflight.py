@@ -47,8 +47,7 @@ def test_bootstrap_missing_old_and_good(account: RecordedAccount) -> None:
 
 def test_addresses_at_example_domains_are_problems() -> None:
     """Guards against alarms that go off for a mailbox that does not exist."""
-    prod = load("prod")
-    found = list(preflight.check_addresses(RecordedAccount(prod)))
+    found = list(preflight.check_addresses(RecordedAccount(load("prod"))))
     assert [(finding.verdict, finding.subject) for finding in found] == [
         ("problem", "alarms.email"),
         ("problem", "budget.email"),
