@@ -14,6 +14,8 @@ BEATS = { s=0; while :; do read -r -t $(HEARTBEAT_S) line; case $$? in (0) echo 
 HEARTBEAT = $(if $(QUIET),$(BEATS),cat)
 BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
+# Images of Python set it. Every command would compile all the packages that it imports again.
+unexport PYTHONDONTWRITEBYTECODE
 
 ARGS ?= list$(if $(GIVEN_ENV),, -c env=dev)
 

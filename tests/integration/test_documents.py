@@ -1,7 +1,8 @@
 """Every block of README and docs that can run here, exactly as it is printed there.
 
-The blocks of a document run in their order. A command that serves runs until another `make` command
-follows, or until the end of the document, so that the blocks after it can use it.
+The blocks of a document run in their order. A command that serves runs until another one serves, so
+that the blocks after it can use it. To start it takes long, so a document that begins with the same
+command finds it running.
 """
 
 import os
@@ -43,10 +44,39 @@ def scenes() -> list[list[Block]]:
     return [list(scene) for _, scene in groupby(runnable, lambda block: block.document)]
 
 
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., Command]]:
-    with running(tmp_path) as start:
-        yield start
+class Server:
+    """The command that serves, if any: they use the same ports, so there is one at a time."""
+
+    def __init__(self, start: Callable[..., Command]) -> None:
+        self._start = start
+        self._command: Command | None = None
+        self._serving = ""
+
+    def serve(self, command: str, pattern: str) -> None:
+        """Start `command` and wait until it has printed `pattern`, unless it runs already."""
+        if command != self._serving:
+            self.stop()
+            self._command = self._start("bash", "-c", f"exec {command}")
+            self._command.wait_for(pattern)
+            self._serving = command
+
+    def stop(self) -> None:
+        """End it with Ctrl-C."""
+        if self._command is not None:
+            command, self._command, self._serving = self._command, None, ""
+            if command.process.poll() is None:  # it may have failed to start
+                os.killpg(command.process.pid, signal.SIGINT)
+            command.process.wait(30)
+            assert "Traceback" not in command.output()
+            assert command.left_behind() == []
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with running(tmp_path_factory.mktemp("server")) as start:
+        server = Server(start)
+        yield server
+        server.stop()
 
 
 @pytest.fixture
@@ -67,10 +97,10 @@ def new_files() -> Iterator[Callable[[], list[Path]]]:
 
 
 @pytest.mark.parametrize("scene", scenes(), ids=lambda s: s[0].document)
-def test_the_document_runs_as_printed(scene: list[Block], start, new_files, tmp_path: Path) -> None:
+def test_the_document_runs_as_printed(
+    scene: list[Block], server: Server, new_files, tmp_path: Path
+) -> None:
     """A document that drifts from the code loses its reader at the first command."""
-    server: Command | None = None
-    serving = ""
     for block in scene:
         if block.language == "python":
             (ROOT / re.findall(r"`(\w+\.py)`", block.before)[-1]).write_text(block.code)
@@ -78,21 +108,15 @@ def test_the_document_runs_as_printed(scene: list[Block], start, new_files, tmp_
             open_in_browser(block, tmp_path)
         else:
             for command in block.commands:
-                if command in ("make test", serving):
-                    continue  # the former is what runs here
-                if server and command.startswith("make "):
-                    server, serving = stop(server), ""
+                if command == "make test":
+                    continue  # it is what runs here
                 if waits_for := next((SERVING[s] for s in SERVING if command.startswith(s)), None):
-                    server = start("bash", "-c", f"exec {command}")
-                    server.wait_for(waits_for)
-                    serving = command
+                    server.serve(command, waits_for)
                 else:
                     run(command)
                 for path in new_files():
                     if path.suffix == ".wav":
                         check_speech(path, command)
-    if server:
-        stop(server)
 
 
 def run(command: str) -> None:
@@ -107,13 +131,6 @@ def run(command: str) -> None:
     if "--no-buffer" in command:
         assert '"audio_chunk"' in output
         assert '"agent_end"' in output
-
-
-def stop(server: Command) -> None:
-    os.killpg(server.process.pid, signal.SIGINT)
-    server.process.wait(30)
-    assert "Traceback" not in server.output()
-    assert server.left_behind() == []
 
 
 def check_speech(path: Path, command: str) -> None:

@@ -134,7 +134,7 @@ def test_say_interrupted_leaves_nothing(
 def test_say_killed_leaves_no_process(run) -> None:
     """A killed command cannot clean up: the reaper does, once its pipe closes."""
     command = run(*python("say", "Tell me about the harbor."))
-    command.wait_for("container ready")
+    command.wait_for("agent ready")  # the last process to start; the model may still be loading
     os.kill(command.process.pid, signal.SIGKILL)
     command.process.wait(10)
     deadline = time.monotonic() + 20

@@ -143,9 +143,10 @@ def test_every_apostrophe_of_a_contraction_is_read_the_same(accent: str) -> None
         text
         for contraction in CONTRACTIONS
         for frame in FRAMES
+        for spoken in [_spoken(frame.format(contraction), accent)]
         for apostrophe in APOSTROPHES
         for text in [frame.format(contraction.replace("'", apostrophe))]
-        if _spoken(text, accent) != _spoken(frame.format(contraction), accent)
+        if _spoken(text, accent) != spoken
     ]
     assert not wrong
 
