@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -558,6 +558,62 @@ def test_without_a_gpu_the_gpu_image_does_not_start(model_dir: Path) -> None:
     assert result.returncode == 1
     assert "CUDAExecutionProvider is not active" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+PATTERNS = [
+    "1",
+    "1/",
+    "$1 ",
+    "'",
+    "[pause:",
+    "U.S.A. ",
+    "I. ",
+    "[",
+    "<",
+    "😀",
+    "б",
+    "漢",
+    "ا",
+    "\u0301",
+]
+HOSTILE = [
+    *(pattern * (length // len(pattern)) for pattern in PATTERNS for length in (20_000, 2_000_000)),
+    f"<speak><say-as interpret-as='digits'>{'a ' * 9900}1</say-as></speak>",
+    f"<speak>{"<say-as interpret-as='ordinal'>1234567</say-as>" * 400}</speak>",
+    f"<speak>{"<prosody rate='fast'>a</prosody>b" * 550}</speak>",
+]
+
+
+@pytest.mark.soak
+async def test_ping_is_answered_in_time_whatever_is_sent(server: Server) -> None:
+    """Guards against a text that keeps the server from SageMaker's health checks."""
+    slowest_s = 0.0
+    done = threading.Event()
+
+    def ping() -> None:
+        nonlocal slowest_s
+        with httpx.Client(base_url=f"http://{server.address}", timeout=60) as client:
+            while not done.wait(0.02):
+                began_s = time.perf_counter()
+                assert client.get("/ping").status_code == 200
+                slowest_s = max(slowest_s, time.perf_counter() - began_s)
+
+    pinging = asyncio.create_task(asyncio.to_thread(ping))
+    try:
+        for text in HOSTILE:
+            async with session(server) as websocket:
+                with suppress(ConnectionClosed):  # What is longer than a frame may be.
+                    await speak(websocket, text=text)
+                    await next_event(websocket)
+            async with httpx.AsyncClient(timeout=120) as client:
+                url = f"http://{server.address}/invocations"
+                async with client.stream("POST", url, json={"text": text}) as answer:
+                    assert answer.status_code in {200, 400, 413}
+                    await anext(answer.aiter_raw())
+    finally:
+        done.set()
+        await pinging
+    assert 0 < slowest_s <= 0.2
 
 
 def wait_until_idle(server: Server) -> None:
