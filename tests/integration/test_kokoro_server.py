@@ -33,6 +33,7 @@ from kokoro_voice.errors import WorkCancelled
 from kokoro_voice.onnx_model import Cancellation
 from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.voices import Voice, Voices
+from sentences.speakable import speakable
 
 CONTAINER = Path(__file__).parent.parent.parent / "container"
 RATE_HZ = 24_000
@@ -558,6 +559,29 @@ def test_without_a_gpu_the_gpu_image_does_not_start(model_dir: Path) -> None:
     assert result.returncode == 1
     assert "CUDAExecutionProvider is not active" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+MODEL_CONTROL = [
+    "And the winner is [pause:dramatic] Ann.",
+    "And the winner [pause: is Ann.",
+    "The winner [Ann](/bad is here.",
+    "The winner `[Ann](/h€/)` is here.",
+    "The winner [Ann](=) is <break time='99s'/> here.",
+    "<speak>The winner is <shout>Ann</shout>.</speak>",
+    "&lt;speak&gt;The winner is Ann.",
+    "`<speak>` The winner is <unknown attribute=1> Ann.",
+    "<prosody rate='900%'>The winner is Ann.",
+]
+
+
+async def test_control_in_a_models_sentence_never_costs_the_sentence(server: Server) -> None:
+    """Guards against a refusal of what the agent lets through: it would end the turn."""
+    async with session(server) as websocket:
+        for number, text in enumerate(MODEL_CONTROL):
+            await speak(websocket, text=speakable(text), sentence=True, request_id=f"s{number}")
+            complete, audio = await until(websocket, "synthesis_complete")
+            assert complete["unspoken"] == []
+            assert len(audio) > RATE_HZ, text
 
 
 PATTERNS = [
