@@ -25,6 +25,7 @@ from kokoro_text.lexicon import Lexicon
 from kokoro_text.spans import Span as TextSpan
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples, silence
 from kokoro_voice.decoding import FRAME_WORK_S
+from kokoro_voice.dictionaries import Dictionaries
 from kokoro_voice.synthesizer import (
     AudioChunk,
     PreparedSentence,
@@ -69,6 +70,7 @@ class Speech:
         self._lexicon = lexicon or Lexicon()
         self._sentence_pause_s = sentence_pause_s
         self._level_voices = level_voices
+        self._dictionaries = Dictionaries()
         self._g2p_thread = ThreadPoolExecutor(1, "g2p")
         self._frame_work_s = Ratio()
 
@@ -159,6 +161,8 @@ class Speech:
         return await read_text(span.text, split)
 
     async def _pronounce(self, segment: Segment, request: SpeechRequest) -> Pronunciation:
+        if missing := self._dictionaries.missing(segment.text, request.voice.language):
+            await asyncio.to_thread(self._dictionaries.load, missing)
         return await asyncio.get_running_loop().run_in_executor(
             self._g2p_thread,
             self._synthesizer.pronounce,
