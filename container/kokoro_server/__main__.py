@@ -65,7 +65,11 @@ async def _serve(
         nonlocal exit_code
         try:
             synthesizer = await asyncio.to_thread(
-                Synthesizer, settings.model_dir, settings.threads, settings.execution_provider
+                Synthesizer,
+                settings.model_dir,
+                settings.threads,
+                settings.execution_provider,
+                name_pictures=settings.name_pictures,
             )
             speech = Speech(
                 synthesizer,

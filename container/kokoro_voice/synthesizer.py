@@ -154,6 +154,7 @@ class Synthesizer:
         model_dir: See `Engine`.
         threads: The number of threads of one synthesis.
         provider: The execution provider of the model.
+        name_pictures: Whether the names of emoji are said.
 
     Raises:
         ModelError: The model directory is incomplete or damaged, or the provider is unusable.
@@ -164,9 +165,11 @@ class Synthesizer:
         model_dir: Path,
         threads: int,
         provider: ExecutionProvider = "cpu",
+        *,
+        name_pictures: bool = False,
     ) -> None:
         self.engine = Engine(model_dir, threads, provider)
-        self.pronouncer = Pronouncer()
+        self.pronouncer = Pronouncer(name_pictures=name_pictures)
         self.table: NormStatisticsTable | None = None
         """Predicts norm statistics; None if the table belongs to another model."""
         try:
