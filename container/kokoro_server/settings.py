@@ -42,6 +42,9 @@ class Settings(BaseModel):
     lexicon: Path | None = None
     """The file of the pronunciation lexicon. By default `lexicon.toml` in the folder of the
     server, which an image gets from `container/lexicon.toml`."""
+    voices_dir: Path | None = None
+    """The folder of a deployment's own voices (`*.npy`). By default `voices` in the folder of the
+    server, which an image gets from `container/voices`."""
     sentence_pause_s: float = Field(SENTENCE_PAUSE_S, ge=0, le=5)
     """The pause after a sentence at normal speed. About 0.1 s of silence around the
     sentences is added to it."""

@@ -6,7 +6,7 @@ sentence's `Decoding` returns, in order.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -154,6 +154,7 @@ class Synthesizer:
         model_dir: See `Engine`.
         threads: The number of threads of one synthesis.
         provider: The execution provider of the model.
+        own_styles: See `Engine`.
         name_pictures: Whether the names of emoji are said.
 
     Raises:
@@ -166,9 +167,10 @@ class Synthesizer:
         threads: int,
         provider: ExecutionProvider = "cpu",
         *,
+        own_styles: Mapping[str, Samples] | None = None,
         name_pictures: bool = False,
     ) -> None:
-        self.engine = Engine(model_dir, threads, provider)
+        self.engine = Engine(model_dir, threads, provider, own_styles)
         self.pronouncer = Pronouncer(name_pictures=name_pictures)
         self.table: NormStatisticsTable | None = None
         """Predicts norm statistics; None if the table belongs to another model."""

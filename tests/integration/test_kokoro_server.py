@@ -545,6 +545,24 @@ def test_a_damaged_model_is_one_clear_error(model_dir: Path, tmp_path: Path) -> 
     assert "Traceback" not in result.stderr
 
 
+async def test_a_voice_of_ones_own_speaks(model_dir: Path, tmp_path: Path) -> None:
+    """Guards against a file that is checked and listed, but not spoken with."""
+    folder = tmp_path / "voices"
+    folder.mkdir()
+    styles = np.fromfile(model_dir / "voices" / "am_michael.bin", "<f4").reshape(510, 1, 256)
+    np.save(folder / "am_mike.npy", styles)
+    with running(model_dir, tmp_path / "log", KOKORO_VOICES_DIR=str(folder)) as server:
+        await server.wait_until_ready()
+        own, models = (
+            server.post(text="Hi there.", voice=voice, format="pcm", granularity="sentence")
+            for voice in ("am_mike", "am_michael")
+        )
+        assert len(own.content) > RATE_HZ
+        assert own.content == models.content
+        assert "am_mike" in server.post(text="Hi.", voice="nobody").json()["message"]
+    assert "voice am_mike: sha256 " in (tmp_path / "log").read_text()
+
+
 def test_without_a_gpu_the_gpu_image_does_not_start(model_dir: Path) -> None:
     """Guards against an expensive instance that synthesizes on its CPU and looks healthy."""
     result = subprocess.run(
