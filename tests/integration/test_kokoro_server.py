@@ -626,22 +626,39 @@ HOSTILE = [
 ]
 
 
+PING = """
+import json, select, sys, time, httpx
+slowest_s, count = 0.0, 0
+with httpx.Client(base_url=sys.argv[1], timeout=60) as client:
+    while not select.select([sys.stdin], [], [], 0.02)[0]:
+        began_s = time.perf_counter()
+        assert client.get("/ping").status_code == 200
+        slowest_s, count = max(slowest_s, time.perf_counter() - began_s), count + 1
+print(json.dumps([slowest_s, count]))
+"""
+
+
+@contextmanager
+def pinging(server: Server) -> Iterator[list[float]]:
+    """Pings all the time. The list has the longest answer, in seconds, and their number in the end.
+
+    This is a process of its own: the test's work with long texts would delay its pings.
+    """
+    result: list[float] = []
+    command = [sys.executable, "-c", PING, f"http://{server.address}"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        yield result
+        result += json.loads(process.communicate("")[0])
+
+
 @pytest.mark.soak
 async def test_ping_is_answered_in_time_whatever_is_sent(server: Server) -> None:
-    """Guards against a text that keeps the server from SageMaker's health checks."""
-    slowest_s = 0.0
-    done = threading.Event()
+    """Guards against a text that keeps the server from SageMaker's health checks.
 
-    def ping() -> None:
-        nonlocal slowest_s
-        with httpx.Client(base_url=f"http://{server.address}", timeout=60) as client:
-            while not done.wait(0.02):
-                began_s = time.perf_counter()
-                assert client.get("/ping").status_code == 200
-                slowest_s = max(slowest_s, time.perf_counter() - began_s)
-
-    pinging = asyncio.create_task(asyncio.to_thread(ping))
-    try:
+    The machine must have no other work: on a busy one, every process waits this long.
+    """
+    with pinging(server) as answers:
         for text in HOSTILE:
             async with session(server) as websocket:
                 with suppress(ConnectionClosed):  # What is longer than a frame may be.
@@ -652,10 +669,9 @@ async def test_ping_is_answered_in_time_whatever_is_sent(server: Server) -> None
                 async with client.stream("POST", url, json={"text": text}) as answer:
                     assert answer.status_code in {200, 400, 413}
                     await anext(answer.aiter_raw())
-    finally:
-        done.set()
-        await pinging
-    assert 0 < slowest_s <= 0.2
+    slowest_s, count = answers
+    assert count > 100
+    assert slowest_s <= 0.2
 
 
 def wait_until_idle(server: Server) -> None:
