@@ -170,6 +170,8 @@ def page(voices: Voices) -> str:
         *_tables(voices),
         "## Mixes",
         *_mixes(voices),
+        "## A voice of your own",
+        *_own(),
         "## Speed",
         "The field `speed` of a request is a number from 0.5 to 2. The default is 1, the voice's "
         "own pace; at 2, the speech takes about half the time. The model itself speaks at 1 to "
@@ -264,6 +266,23 @@ def _mixes(voices: Voices) -> list[str]:
         "The server decodes every sentence of a mix whole until it has learned from "
         f"{SENTENCES_TO_LEARN} sentences of at least {WINDOW_LIMITS.short_frames * FRAME_S:g} s. "
         f"Then it decodes them in windows. It remembers {LEARNED_VOICES} mixes, in memory only.",
+    ]
+
+
+def _own() -> list[str]:
+    return [
+        "A deployment can add voices that were made for Kokoro-82M. A voice is a file `NAME.npy` "
+        "with float32 numbers of the shape (510, 1, 256) or (510, 256): the style for each number "
+        "of phonemes. Its name is a letter of a language above, `f` or `m`, an underscore and a "
+        "name in lower case, such as `af_ann`. Convert a file `.pt` on a machine with PyTorch:",
+        "```sh\npython -c \"import numpy, torch; numpy.save('af_ann.npy', "
+        "torch.load('af_ann.pt', weights_only=True).numpy())\"\n```",
+        "Put the file into [container/voices/](../container/voices/README.md). The next deployment "
+        "makes it part of the speech image, and the settings and requests can name it. To serve "
+        "voices from another folder, for example a mounted one, set `KOKORO_VOICES_DIR`. At the "
+        "start, the server logs the SHA-256 of each file. If a file is not a voice, the server "
+        "does not start, and the message says what is wrong with it.",
+        "Such a voice is not calibrated, so the server decodes its sentences as those of a mix.",
     ]
 
 

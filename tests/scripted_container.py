@@ -1,7 +1,7 @@
 """A container that does what a test tells it: speech protocol 1 on a real WebSocket server."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from websockets.asyncio.server import ServerConnection, serve
@@ -9,14 +9,15 @@ from websockets.asyncio.server import ServerConnection, serve
 type Behavior = Callable[[ServerConnection, dict[str, object]], Awaitable[None]]
 
 
-async def start(ws: ServerConnection, request_id: object) -> None:
-    event = {"type": "synthesis_start", "request_id": request_id, "voice": "af_heart"}
+async def start(ws: ServerConnection, request_id: object, **more: str) -> None:
+    event = {"type": "synthesis_start", "request_id": request_id, "voice": "af_heart"} | more
     await ws.send(json.dumps(event | {"format": "pcm", "sample_rate": 24000, "channels": 1}))
 
 
-async def complete(ws: ServerConnection, request_id: object) -> None:
+async def complete(ws: ServerConnection, request_id: object, unspoken: Sequence[str] = ()) -> None:
     event = {"type": "synthesis_complete", "request_id": request_id, "total_duration_s": 0.1}
-    await ws.send(json.dumps(event | {"elapsed_s": 0.1, "queued_s": 0.0, "first_audio_s": 0.1}))
+    figures = {"elapsed_s": 0.1, "queued_s": 0.0, "first_audio_s": 0.1}
+    await ws.send(json.dumps(event | figures | {"unspoken": list(unspoken)}))
 
 
 async def speak(ws: ServerConnection, message: dict[str, object]) -> None:

@@ -51,13 +51,14 @@ function finish() {
   stop.disabled = true;
 }
 
-async function end(metrics) {
+async function end(metrics, unspoken) {
   replying = false;
   await player.drained();
   finish();
   if (ending) say(ending);
   figures.textContent = `First audio after ${firstAudioS?.toFixed(2) ?? "–"} s, ` +
-    `${metrics.audio_s.toFixed(1)} s of speech, ${player.underruns} underruns, mode ${metrics.mode}.`;
+    `${metrics.audio_s.toFixed(1)} s of speech, ${player.underruns} underruns, mode ${metrics.mode}.` +
+    (unspoken.length ? ` Not spoken: ${unspoken.join(" ")}` : "");
   figures.title = "An underrun is a pause in the speech, because the next audio arrived late.";
 }
 
@@ -78,7 +79,7 @@ const handlers = {
     say(message, true);
     if (!replying) finish(); // a refused prompt has no agent_end
   },
-  agent_end: ({ metrics }) => end(metrics),
+  agent_end: ({ metrics, unspoken }) => end(metrics, unspoken),
   closed: () => {
     replying = false;
     finish();

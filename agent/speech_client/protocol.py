@@ -45,7 +45,10 @@ class _Event(BaseModel):
 
 
 class SynthesisStart(_Event):
-    """The container begins to speak a request. The audio that follows belongs to this request."""
+    """The container begins to speak a request. The audio that follows belongs to this request.
+
+    `warning` is what is probably wrong with the request, such as the voice's language.
+    """
 
     type: Literal["synthesis_start"]
     request_id: str
@@ -53,6 +56,7 @@ class SynthesisStart(_Event):
     format: str
     sample_rate: int
     channels: int
+    warning: str | None = None
 
 
 class Word(_Event):

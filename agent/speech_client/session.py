@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Self, Unpack
 
 from speech_client.endpoint import SpeechEndpoint, SpeechStream
@@ -137,6 +138,7 @@ class SpeechSession:
         self._retired: set[asyncio.Task[None]] = set()
         self._connections: set[_Connection] = set()
         self._closed = False
+        self._warned = False
 
     async def open(self) -> None:
         """Open a stream if none is open.
@@ -219,9 +221,15 @@ class SpeechSession:
                 self._connection = None
             stream = await self._endpoint.open_stream()
             self.streams_opened += 1
-            self._connection = _Connection(stream)
+            self._connection = _Connection(stream, self._warn)
             self._connections.add(self._connection)
             return self._connection
+
+    def _warn(self, warning: str) -> None:
+        """Log the container's first warning of this session. It quotes no text."""
+        if not self._warned:
+            self._warned = True
+            logger.warning("speech container: %s", warning)
 
     def _retire(self, connection: "_Connection") -> None:
         async def finish() -> None:
@@ -238,7 +246,8 @@ class SpeechSession:
 class _Connection:
     """A stream in use, with its protocol state, its utterances and the task that reads it."""
 
-    def __init__(self, stream: SpeechStream) -> None:
+    def __init__(self, stream: SpeechStream, warn: Callable[[str], None]) -> None:
+        self._warn = warn
         self.protocol = SpeechProtocol()
         self.utterances: dict[str, Utterance] = {}
         now = asyncio.get_running_loop().time()
@@ -308,6 +317,8 @@ class _Connection:
     async def _dispatch(
         self, event: UtteranceEvent | RequestError | GoingAway | Unrecognized
     ) -> None:
+        if isinstance(event, SynthesisStart) and event.warning is not None:
+            self._warn(event.warning)
         match event:
             case Audio() | SynthesisStart() | Timing():
                 if utterance := self.utterances.get(event.request_id):

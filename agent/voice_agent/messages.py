@@ -311,11 +311,13 @@ class AgentEnd(_Event):
     """The reply is over, whether or not it succeeded.
 
     `stop_reason` is Bedrock's reason why the model stopped writing, such as `end_turn`. It is None
-    if the model did not get that far. If nothing was spoken, `metrics.audio_s` is 0.
+    if the model did not get that far. If nothing was spoken, `metrics.audio_s` is 0. `unspoken` are
+    the words of the reply that were left out because no sound is known for them.
     """
 
     type: Literal["agent_end"] = "agent_end"
     stop_reason: str | None
+    unspoken: list[str]
     metrics: Metrics
 
 

@@ -124,20 +124,21 @@ class ChatHistory:
         """Yield the reply to `prompt` while the model writes it, without the model's thoughts.
 
         The prompt and the reply are added to the history once the reply is complete. If the reply
-        has no text, the history is unchanged. Closing the generator early stops the model.
+        has no text, only the prompt is added. Closing the generator early stops the model.
 
         Raises:
             BedrockError: Bedrock failed. The history is unchanged.
         """
         # Each turn needs a new agent. An agent whose stream was left early refuses another prompt.
+        *messages, asked = copy.deepcopy(_with_prompt(self.messages, prompt))
         agent = Agent(
             model=self._model,
-            messages=copy.deepcopy(self.messages),
+            messages=messages,
             system_prompt=self._system_prompt,
             callback_handler=None,
             retry_strategy=None,
         )
-        events = agent.stream_async(prompt)
+        events = agent.stream_async(asked["content"])
         thoughts = ThoughtFilter()
         try:
             while (event := await self._next(events)) is not None:
@@ -162,8 +163,8 @@ class ChatHistory:
             yield Text(text)
         yield BlockEnd()
         messages = _without_thoughts(agent.messages)
-        if messages[-1]["content"]:
-            self.messages = messages
+        # Bedrock refuses a message without content.
+        self.messages = messages if messages[-1]["content"] else messages[:-1]
 
     async def _next(self, events: AsyncIterator[Any]) -> Any:
         """Return the next event, or None after the last one."""
@@ -191,10 +192,20 @@ class ChatHistory:
         self.messages = before
         if heard:
             self.messages = [
-                *before,
-                {"role": "user", "content": [{"text": prompt}]},
+                *_with_prompt(before, prompt),
                 {"role": "assistant", "content": [{"text": heard}]},
             ]
+
+
+def _with_prompt(messages: Messages, prompt: str) -> Messages:
+    """Return the messages with one more prompt.
+
+    After a prompt without a reply, both are one message: Bedrock wants the roles to alternate.
+    """
+    content: list[ContentBlock] = [{"text": prompt}]
+    if messages and messages[-1]["role"] == "user":
+        return [*messages[:-1], {"role": "user", "content": messages[-1]["content"] + content}]
+    return [*messages, {"role": "user", "content": content}]
 
 
 async def _stop(agent: Agent, events: AsyncIterator[Any]) -> None:

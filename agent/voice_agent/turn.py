@@ -14,7 +14,7 @@ from sentences.chunker import IncrementalSentenceChunker
 from sentences.languages import language_of_voice
 from sentences.speakable import speakable
 from speech_client.errors import SpeechError, SpeechInputError
-from speech_client.protocol import Audio, Timing
+from speech_client.protocol import Audio, SynthesisComplete, Timing
 from speech_client.session import SpeechSession, Utterance
 from voice_agent.messages import (
     INTERNAL_ERROR,
@@ -117,6 +117,7 @@ class Turn:
         self._audio_started = False
         self._audio_ended = False
         self._stop_reason: str | None = None
+        self._unspoken: list[str] = []
         self._state = State.ANSWERING
         self._played_s = 0.0
         self._ended = asyncio.Event()
@@ -188,8 +189,14 @@ class Turn:
         elif interrupted:
             await self._conclude_interrupted(self._played_s)
         metrics = self._record.metrics(self._clock(), self._speech.streams_opened)
-        stop_reason = self._stop_reason
-        await self._emit(AgentEnd(request_id=self._id, stop_reason=stop_reason, metrics=metrics))
+        await self._emit(
+            AgentEnd(
+                request_id=self._id,
+                stop_reason=self._stop_reason,
+                unspoken=self._unspoken,
+                metrics=metrics,
+            )
+        )
 
     async def _end_audio(self) -> None:
         """Send `audio_stream_end` if `audio_stream_start` was sent."""
@@ -286,6 +293,8 @@ class Turn:
                     elif isinstance(event, Audio):
                         await self._forward(seq, sentence, event.data, timing)
                         timing = None
+                    elif isinstance(event, SynthesisComplete):
+                        self._unspoken += event.unspoken
             except SpeechInputError as error:
                 if error.code != "unreadable":
                     raise

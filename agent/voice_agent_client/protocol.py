@@ -150,11 +150,13 @@ class AgentEnd(_Event):
         stop_reason: Why the model stopped writing: `end_turn` at the end of the reply, and another
             reason, such as `max_tokens`, if the reply is cut off. None if the model did not stop by
             itself.
+        unspoken: The words of the reply that were left out, because no sound is known for them.
         metrics: The figures of the reply. If nothing was spoken, `audio_s` is 0.
     """
 
     type: Literal["agent_end"] = "agent_end"
     stop_reason: str | None = None
+    unspoken: tuple[str, ...] = ()
     metrics: Metrics
 
 

@@ -4,6 +4,8 @@ import html
 import re
 import string
 
+from sentences.control import with_valid_control
+
 _FENCED_CODE = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[^`\n]*(?:\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)|\Z)", re.MULTILINE | re.DOTALL
 )
@@ -48,8 +50,9 @@ def speakable(text: str) -> str:
 
     Fenced code is removed completely. Tags, rules, references and the markers of headings, bullets
     and quotations are removed as well. The text of a link, the content of code spans and of
-    mathematics, and the cells of a table row are kept. Numbers, addresses and emoji are kept
-    unchanged, because the voice handles them.
+    mathematics, and the cells of a table row are kept. Pauses such as `[pause:0.5s]` are kept if
+    the speech server accepts them; what it would refuse is removed. Numbers, addresses and emoji
+    are kept unchanged, because the voice handles them.
 
     Args:
         text: One chunk, or any other text.
@@ -76,7 +79,7 @@ def speakable(text: str) -> str:
         text = emphasis.sub(r"\2", text)
     text = _STRAY.sub("", text)
     text = html.unescape(text).translate(_UNSHIELD)
-    text = " ".join(text.split())
+    text = " ".join(with_valid_control(text).split())
     return text if any(character.isalnum() for character in text) else ""
 
 

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -18,12 +19,14 @@ from kokoro_server.scheduler import Scheduler
 from kokoro_server.settings import Settings, SettingsError
 from kokoro_server.synthesis import Speech
 from kokoro_text.lexicon import Lexicon, LexiconError
-from kokoro_voice.errors import ModelError, VoiceError
+from kokoro_voice.errors import ModelError, VoiceError, VoiceFileError
+from kokoro_voice.own_voices import OwnVoice, read_own_voices
 from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.voices import Voices
 
 _EXIT_FAILED, _EXIT_USAGE = 1, 2
 _LEXICON_PATH = Path(__file__).parents[1] / "lexicon.toml"
+_VOICES_DIR = Path(__file__).parents[1] / "voices"
 
 logger = logging.getLogger(__name__)
 
@@ -45,9 +48,27 @@ def _lexicon(path: Path | None) -> Lexicon:
         raise SettingsError(f"KOKORO_LEXICON: {file}, {error}") from None
 
 
+def _own_voices(folder: Path | None) -> dict[str, OwnVoice]:
+    """Read the deployment's own voices, and log their hashes. Without a setting there may be none.
+
+    Raises:
+        SettingsError: They cannot be read, or a file is not a voice.
+    """
+    if folder is None and not _VOICES_DIR.exists():
+        return {}
+    try:
+        voices = read_own_voices(folder or _VOICES_DIR)
+    except VoiceFileError as error:
+        raise SettingsError(f"KOKORO_VOICES_DIR: {error}") from None
+    for name, voice in voices.items():
+        logger.info("voice %s: sha256 %s", name, voice.sha256)
+    return voices
+
+
 async def _serve(
     settings: Settings,
     voices: Voices,
+    own_voices: Mapping[str, OwnVoice],
     lexicon: Lexicon,
     listener: socket.socket,
     scheduler: Scheduler[Work],
@@ -65,7 +86,12 @@ async def _serve(
         nonlocal exit_code
         try:
             synthesizer = await asyncio.to_thread(
-                Synthesizer, settings.model_dir, settings.threads, settings.execution_provider
+                Synthesizer,
+                settings.model_dir,
+                settings.threads,
+                settings.execution_provider,
+                own_styles={name: voice.styles for name, voice in own_voices.items()},
+                name_pictures=settings.name_pictures,
             )
             speech = Speech(
                 synthesizer,
@@ -124,7 +150,8 @@ def main(arguments: list[str] | None = None, scheduler: Scheduler[Work] | None =
     )
     try:
         settings = Settings.from_environment(os.environ, options.model_dir)
-        voices = Voices.in_directory(settings.model_dir, settings.default_voice)
+        own_voices = _own_voices(settings.voices_dir)
+        voices = Voices.in_directory(settings.model_dir, settings.default_voice, own_voices)
         lexicon = _lexicon(settings.lexicon)
     except SettingsError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -138,7 +165,9 @@ def main(arguments: list[str] | None = None, scheduler: Scheduler[Work] | None =
         print(f"error: cannot listen on {options.host}:{options.port}: {error}", file=sys.stderr)
         return _EXIT_FAILED
     with listener:
-        return asyncio.run(_serve(settings, voices, lexicon, listener, scheduler or Scheduler()))
+        return asyncio.run(
+            _serve(settings, voices, own_voices, lexicon, listener, scheduler or Scheduler())
+        )
 
 
 if __name__ == "__main__":

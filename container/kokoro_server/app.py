@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import asdict
+from functools import partial
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -17,8 +18,15 @@ from kokoro_server.admission import BUSY, Admission
 from kokoro_server.codecs import CODECS
 from kokoro_server.connection import Connection
 from kokoro_server.counters import Counters
-from kokoro_server.messages import INTERNAL, ErrorCode, ProtocolError, decode_batch
+from kokoro_server.messages import (
+    INTERNAL,
+    BatchRequest,
+    ErrorCode,
+    ProtocolError,
+    decode_batch,
+)
 from kokoro_server.metrics import recorder
+from kokoro_server.off_loop import read_text
 from kokoro_server.playback import Listener
 from kokoro_server.session import Session
 from kokoro_server.settings import Settings
@@ -26,9 +34,10 @@ from kokoro_server.synthesis import Speech
 from kokoro_server.utterance import SpeechRequest, Utterance
 from kokoro_voice.voices import Voices
 
-MAX_BODY_BYTES = 8 * 1024 * 1024
+MAX_BODY_BYTES = 2 * 1024 * 1024
 """Limit of one request body or frame. It is far above the longest text accepted, so that a text
-that is too long gets a proper answer."""
+that is too long gets a proper answer. Parsing the worst JSON of this length takes 0.15 s, and no
+other thread can run meanwhile."""
 _STATUS: dict[ErrorCode, int] = {"too_long": 413, "busy": 503, "internal": 500}
 
 logger = logging.getLogger(__name__)
@@ -141,9 +150,10 @@ class SpeechApp:
         self.counters.batch_requests += 1
         self.counters.batch_open += 1
         try:
-            message = decode_batch(await _body(request))
-            wanted = SpeechRequest.of(message, self._voices, self._settings)
-            utterance = Utterance(wanted, Listener(), time.monotonic())
+            body = await _body(request)
+            received_s = time.monotonic()
+            message, wanted = await read_text(body, partial(self._read, body))
+            utterance = Utterance(wanted, Listener(), received_s)
             spoken = self._spoken(utterance, speech)
             # Once the first audio is there, nothing in the text can cause an error any more.
             first = await anext(spoken)
@@ -162,6 +172,10 @@ class SpeechApp:
         return StreamingResponse(
             self._streamed(codec.header, first, spoken), media_type=codec.media_type
         )
+
+    def _read(self, body: bytes) -> tuple[BatchRequest, SpeechRequest]:
+        message = decode_batch(body)
+        return message, SpeechRequest.of(message, self._voices, self._settings)
 
     async def _spoken(self, utterance: Utterance, speech: Speech) -> AsyncGenerator[bytes]:
         """Admit an utterance of the batch route, speak it and yield its PCM."""

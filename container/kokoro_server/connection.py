@@ -4,11 +4,13 @@ import asyncio
 import logging
 import time
 from contextlib import aclosing
+from functools import partial
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from kokoro_server.messages import INTERNAL, ProtocolError
 from kokoro_server.metrics import Record
+from kokoro_server.off_loop import read_text
 from kokoro_server.session import Session
 from kokoro_server.synthesis import Speech
 from kokoro_server.utterance import Utterance, UtteranceState
@@ -84,7 +86,9 @@ class Connection:
             frame = message.get("text")
             if frame is None:
                 frame = message["bytes"]
-            self._session.receive(frame, time.monotonic(), time.time())
+            arrived_s = time.monotonic()
+            read = partial(self._session.read, frame, time.time())
+            self._session.take(await read_text(frame, read), arrived_s)
             self._session_changed()
             while not self._session.can_receive:
                 self._written.clear()

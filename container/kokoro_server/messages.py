@@ -5,6 +5,7 @@ client's control messages are accepted in either frame type, because SageMaker d
 part without `DataType` as binary.
 """
 
+import reprlib
 from typing import Any, Literal
 
 import pydantic_core
@@ -68,7 +69,6 @@ class _SpeechFields(_Inbound):
     granularity: Granularity | None = Field(None, description='"window" or "sentence"')
     lexicon: dict[str, str] | None = Field(
         None,
-        max_length=MAX_LEXICON_WORDS,
         description=f"an object of at most {MAX_LEXICON_WORDS} words and their pronunciations",
     )
 
@@ -78,6 +78,14 @@ class _SpeechFields(_Inbound):
         if not text.strip():
             raise ValueError("blank")
         return text
+
+    @field_validator("lexicon", mode="before")
+    @classmethod
+    def _has_few_words(cls, lexicon: object) -> object:
+        # pydantic would first check each of any number of words.
+        if isinstance(lexicon, dict) and len(lexicon) > MAX_LEXICON_WORDS:
+            raise ValueError("too many words")
+        return lexicon
 
 
 class Speak(_SpeechFields):
@@ -188,14 +196,15 @@ def _json_object(data: str | bytes) -> dict[str, Any]:
 
 
 def _validated[Message: _Inbound](model: type[Message], fields: dict[str, Any]) -> Message:
+    # Of unknown keys, pydantic would collect any number of errors.
+    if unknown := next((name for name in fields if name not in model.model_fields), None):
+        known = ", ".join(model.model_fields)
+        raise _invalid(fields, f"{_shown(unknown)}: unknown key; the keys are {known}")
     try:
         return model.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
     name = str(first["loc"][0])
-    if first["type"] == "extra_forbidden":
-        known = ", ".join(model.model_fields)
-        raise _invalid(fields, f"{_shown(name)}: unknown key; the keys are {known}")
     accepted = model.model_fields[name].description
     if first["type"] == "missing":
         raise _invalid(fields, f"{name}: missing; give {accepted}")
@@ -210,8 +219,8 @@ def _invalid(fields: dict[str, Any], message: str) -> ProtocolError:
 
 
 def _shown(value: object) -> str:
-    """Format `value` for a message, in at most 58 characters."""
-    text = repr(value)
+    """Format `value` for a message, in at most 58 characters, whatever its size."""
+    text = repr(value[:60]) if isinstance(value, str) else reprlib.repr(value)
     return text if len(text) <= 60 else text[:57] + "…"
 
 

@@ -1,14 +1,14 @@
 """One speech session as a state machine, without sockets, clocks or threads.
 
-The caller passes in what arrives (`receive`), what is synthesized (`add_chunk`, `complete`, `fail`)
-and the time. It asks for the next utterance to speak (`next_utterance`) and the next frame to write
-(`next_frame`). Requests are answered in order and their frames never interleave, because only the
-frames of the oldest request are handed out. Refusals and cancellations are sent at once, ahead of
-any audio.
+The caller passes in what arrives (`read`, `take`), what is synthesized (`add_chunk`, `complete`,
+`fail`) and the time. It asks for the next utterance to speak (`next_utterance`) and the next frame
+to write (`next_frame`). Requests are answered in order and their frames never interleave, because
+only the frames of the oldest request are handed out. Refusals and cancellations are sent at once,
+ahead of any audio.
 """
 
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from kokoro_server import codecs
@@ -38,6 +38,9 @@ CLOSE_GOING_AWAY = 1001
 MAX_WAITING_EVENTS = 64
 QUIET_S = 2.0
 """After a shutdown was announced, a session without activity for this long is closed."""
+
+type Message = SpeechRequest | Cancel | Close | ProtocolError
+"""A client's message, or the error of one that is refused."""
 
 
 @dataclass
@@ -103,21 +106,44 @@ class Session:
         """Whether to read more: not too many events are waiting for a peer that does not read."""
         return len(self._events) < MAX_WAITING_EVENTS
 
-    def receive(self, frame: str | bytes, now_s: float, unix_s: float) -> None:
-        """Process one frame from the client. An invalid frame is answered with an `error` event.
+    def read(self, frame: str | bytes, unix_s: float) -> Message:
+        """Decode one frame from the client, for `take`.
+
+        This changes nothing, so any thread may do it. The time it takes is proportional to the
+        length of the frame.
 
         Args:
             frame: The text of a text frame or the bytes of a binary frame.
-            now_s: The time on the session's clock.
             unix_s: The time of day, for comparison with `request_timestamp`.
+
+        Returns:
+            The message; an error if it is refused.
+        """
+        try:
+            message = decode(frame)
+        except ProtocolError as error:
+            return error
+        if not isinstance(message, Speak):
+            return message
+        try:
+            return self._request(message, unix_s)
+        except ProtocolError as error:
+            return ProtocolError(error.code, error.message, message.request_id)
+
+    def take(self, message: Message, now_s: float) -> None:
+        """Process the next message from the client. An error is answered with an `error` event.
+
+        Args:
+            message: What `read` returned.
+            now_s: The time on the session's clock.
         """
         if self.close_code is not None:
             return
         self._active_s = now_s
         try:
-            match decode(frame):
-                case Speak() as speak:
-                    self._accept(speak, now_s, unix_s)
+            match message:
+                case SpeechRequest() as request:
+                    self._accept(request, now_s)
                 case Cancel(request_id=request_id):
                     oldest = next(iter(self._answers), None)
                     if request_id is None or (
@@ -127,6 +153,8 @@ class Session:
                     self._cancel(request_id)
                 case Close():
                     self._close(CLOSE_NORMAL)
+                case ProtocolError():
+                    raise message
         except ProtocolError as error:
             self._counters.refused += 1
             self._events.append(
@@ -231,17 +259,6 @@ class Session:
         self._cancel(None)
         self._events.clear()
 
-    def _accept(self, speak: Speak, now_s: float, unix_s: float) -> None:
-        try:
-            request = self._request(speak, unix_s)
-        except ProtocolError as error:
-            raise ProtocolError(error.code, error.message, speak.request_id) from None
-        utterance = Utterance(request, self._listener, now_s)
-        if not self._admission.accept(utterance):
-            raise ProtocolError("busy", BUSY, request.request_id)
-        self._counters.requests += 1
-        self._answers[utterance] = _Answer(utterance)
-
     def _request(self, speak: Speak, unix_s: float) -> SpeechRequest:
         request = SpeechRequest.of(speak, self._voices, self._settings)
         if speak.request_timestamp is not None:
@@ -253,22 +270,37 @@ class Session:
                     f"{self._settings.max_request_age_s} s are accepted; send it again with the "
                     "current time",
                 )
+        return request
+
+    def _accept(self, request: SpeechRequest, now_s: float) -> None:
+        self._name(request)
+        utterance = Utterance(request, self._listener, now_s)
+        if not self._admission.accept(utterance):
+            raise ProtocolError("busy", BUSY, request.request_id)
+        self._counters.requests += 1
+        self._answers[utterance] = _Answer(utterance)
+
+    def _name(self, request: SpeechRequest) -> None:
+        """Give a request an id if the client gave none, unless it cannot be accepted."""
+        request_id = request.request_id
         if len(self._answers) >= self._settings.max_queued_requests:
             raise ProtocolError(
                 "busy",
                 f"{len(self._answers)} requests of this session are in flight; wait until one is "
                 "complete",
+                request_id or None,
             )
-        request_id = request.request_id
         in_flight = {utterance.request.request_id for utterance in self._answers}
         if request_id in in_flight:
             raise ProtocolError(
-                "invalid", f"request_id: {request_id!r} is already in flight; give another id"
+                "invalid",
+                f"request_id: {request_id!r} is already in flight; give another id",
+                request_id,
             )
         while not request_id or request_id in in_flight:
             self._generated_ids += 1
             request_id = f"r{self._generated_ids}"
-        return replace(request, request_id=request_id)
+        request.request_id = request_id
 
     def _cancel(self, request_id: str | None) -> None:
         for utterance, answer in list(self._answers.items()):

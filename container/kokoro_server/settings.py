@@ -42,9 +42,14 @@ class Settings(BaseModel):
     lexicon: Path | None = None
     """The file of the pronunciation lexicon. By default `lexicon.toml` in the folder of the
     server, which an image gets from `container/lexicon.toml`."""
+    voices_dir: Path | None = None
+    """The folder of a deployment's own voices (`*.npy`). By default `voices` in the folder of the
+    server, which an image gets from `container/voices`."""
     sentence_pause_s: float = Field(SENTENCE_PAUSE_S, ge=0, le=5)
     """The pause after a sentence at normal speed. About 0.1 s of silence around the
     sentences is added to it."""
+    name_pictures: bool = False
+    """Whether the names of emoji are said, such as "red heart". Without it, emoji are silent."""
     level_voices: bool = False
     """Whether all voices are made as loud as `af_heart`. Without it, the loudest is 13 dB above the
     quietest."""

@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,11 +18,14 @@ from kokoro_server import codecs
 from kokoro_server.admission import Ratio
 from kokoro_server.engine_queue import EngineQueue
 from kokoro_server.messages import Granularity, ProtocolError, word_in_request
+from kokoro_server.off_loop import read_text
 from kokoro_server.playback import Listener
 from kokoro_server.utterance import SpeechChunk, SpeechRequest, Utterance
 from kokoro_text.lexicon import Lexicon
+from kokoro_text.spans import Span as TextSpan
 from kokoro_voice.audio import SAMPLE_RATE_HZ, Samples, silence
 from kokoro_voice.decoding import FRAME_WORK_S
+from kokoro_voice.dictionaries import Dictionaries
 from kokoro_voice.synthesizer import (
     AudioChunk,
     PreparedSentence,
@@ -67,6 +70,7 @@ class Speech:
         self._lexicon = lexicon or Lexicon()
         self._sentence_pause_s = sentence_pause_s
         self._level_voices = level_voices
+        self._dictionaries = Dictionaries()
         self._g2p_thread = ThreadPoolExecutor(1, "g2p")
         self._frame_work_s = Ratio()
 
@@ -122,17 +126,7 @@ class Speech:
         leading_s = 0.0
         for span in request.spans:
             speed = request.speed * span.rate
-            for segment, following in pairwise(
-                chain(
-                    segments(
-                        span.text,
-                        request.voice.language,
-                        self._sentence_pause_s,
-                        is_sentence=request.sentence,
-                    ),
-                    (None,),
-                )
-            ):
+            for segment, following in pairwise([*await self._segments(span, request), None]):
                 assert segment is not None
                 pronunciation = await self._pronounce(segment, request)
                 utterance.unspoken += pronunciation.unspoken
@@ -158,7 +152,17 @@ class Speech:
         elif not spoken:
             raise ProtocolError("unreadable", _nothing_to_say(utterance.unspoken))
 
+    async def _segments(self, span: TextSpan, request: SpeechRequest) -> list[Segment]:
+        def split() -> list[Segment]:
+            pause_s, is_sentence = self._sentence_pause_s, request.sentence
+            language = request.voice.language
+            return list(segments(span.text, language, pause_s, is_sentence=is_sentence))
+
+        return await read_text(span.text, split)
+
     async def _pronounce(self, segment: Segment, request: SpeechRequest) -> Pronunciation:
+        if missing := self._dictionaries.missing(segment.text, request.voice.language):
+            await asyncio.to_thread(self._dictionaries.load, missing)
         return await asyncio.get_running_loop().run_in_executor(
             self._g2p_thread,
             self._synthesizer.pronounce,

@@ -28,12 +28,12 @@ from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice, Voices
 
 
-@dataclass(frozen=True)
+@dataclass
 class SpeechRequest:
     """A client's request, validated and with all defaults filled in."""
 
     request_id: str
-    """The client's id. It is empty until the session chooses one if the client gave none."""
+    """The client's id. If the client gave none, it is empty until the session chooses one."""
     text: str
     voice: Voice
     speed: float = 1.0
@@ -49,6 +49,9 @@ class SpeechRequest:
         cls, message: Speak | BatchRequest, voices: Voices, settings: Settings
     ) -> "SpeechRequest":
         """Validate a message.
+
+        This takes time in proportion to the length of the message. What it computes from the text
+        is kept, so the properties of the request take no time afterwards.
 
         Args:
             message: The client's message.
@@ -91,6 +94,7 @@ class SpeechRequest:
                     f"text: the rate {rate:g} times the speed {request.speed:g} is not from "
                     f"{MIN_RATE:g} to {MAX_RATE:g}; change one of them",
                 )
+        _ = request.chars, request.warning
         return request
 
     @cached_property
@@ -122,7 +126,7 @@ class SpeechRequest:
         """The characters that are said in each span, and their speed."""
         return [(spoken_chars(said(span.text)), self.speed * span.rate) for span in self.spans]
 
-    @property
+    @cached_property
     def warning(self) -> str | None:
         """What is probably wrong with the request: the text is not in the voice's language."""
         text = " ".join(without_links(span.text) for span in self.spans)

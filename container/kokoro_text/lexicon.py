@@ -116,8 +116,9 @@ class Lexicon:
             rewriter.replace(start, end, f"[{text[start:end]}](/{phonemes}/)")
 
     def _add(self, languages: list[str], word: str, pronunciation: str) -> None:
-        form = " ".join(filter(None, map(canonical, word.split())))
-        pronunciation = " ".join(pronunciation.split())
+        # What is far too long is cut first. One character too many is enough for the error.
+        form = " ".join(filter(None, map(canonical, word[: MAX_WORD_CHARS + 1].split())))
+        pronunciation = " ".join(pronunciation.split(None, MAX_PRONUNCIATION_CHARS))
         if (
             not _WORD_SIGN.search(form)
             or max(len(word), len(form)) > MAX_WORD_CHARS

@@ -47,7 +47,8 @@ def readings(text: str, attributes: Mapping[str, str], language: str) -> list[tu
         case "spelled":
             return [(word, spelled(word, language)) for word in text.split()]
         case "digits":
-            return [(word, spelled(word, language)) for word in text.split() if _digits(text, kind)]
+            words = text.split() if _digits(text, kind) else []
+            return [(word, spelled(word, language)) for word in words]
         case "telephone":
             groups = telephone_groups(text) if _digits(text, kind) else []
             return [(group, spelled(group, language)) for group in groups]

@@ -5,7 +5,7 @@ all of its frames, or for windows of them. `kokoro_model/split.py` cuts the subg
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,14 +89,22 @@ class Engine:
             `voices/NAME.bin` (float32 little-endian, shape (510, 1, 256)).
         threads: The number of threads of one synthesis.
         provider: The execution provider: CPU or CUDA.
+        own_styles: Voices that are not in the model directory: their names, and their styles of
+            shape (510, 256).
 
     Raises:
         ModelError: A file is missing or invalid, or `provider` cannot be used.
     """
 
-    def __init__(self, model_dir: Path, threads: int, provider: ExecutionProvider = "cpu") -> None:
+    def __init__(
+        self,
+        model_dir: Path,
+        threads: int,
+        provider: ExecutionProvider = "cpu",
+        own_styles: Mapping[str, Samples] | None = None,
+    ) -> None:
         self._voices_dir = model_dir / "voices"
-        self._styles: dict[str, Samples] = {}
+        self._styles: dict[str, Samples] = dict(own_styles or {})
         vocab_file = model_dir / "vocab.json"
         try:
             self._tokens: dict[str, int] = json.loads(vocab_file.read_text(encoding="utf-8"))

@@ -17,5 +17,9 @@ class ModelError(VoiceError):
     """The model cannot be loaded: a file is missing or invalid, or there is no usable GPU."""
 
 
+class VoiceFileError(VoiceError):
+    """A file is not a voice. The message names it and says what is accepted."""
+
+
 class WorkCancelled(VoiceError):
     """The work was cancelled from another thread."""

@@ -69,9 +69,14 @@ class _English(misaki.en.G2P):  # type: ignore[misc]
 
 
 class Pronouncer:
-    """Converts text to phonemes in Kokoro's alphabet. Each language is loaded on first use."""
+    """Converts text to phonemes in Kokoro's alphabet. Each language is loaded on first use.
 
-    def __init__(self) -> None:
+    Args:
+        name_pictures: Whether the names of emoji are said.
+    """
+
+    def __init__(self, *, name_pictures: bool = False) -> None:
+        self._name_pictures = name_pictures
         self._languages: dict[str, _G2P] = {}
 
     @cached_property
@@ -97,7 +102,7 @@ class Pronouncer:
             language: One of the values of `languages.LANGUAGES`.
             lexicons: Pronunciations of words. The first one that has a word counts.
         """
-        readings = read(text, language, lexicons)
+        readings = read(text, language, lexicons, name_pictures=self._name_pictures)
         spoken = LINK.sub(self._with_phonemes, spoken_text(readings))
         size = _characters if language in UNSPACED else _blank_separated
         return list(_as_written(readings, self._g2p(language)(spoken), size))

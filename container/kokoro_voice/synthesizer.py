@@ -6,7 +6,7 @@ sentence's `Decoding` returns, in order.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -150,6 +150,8 @@ class Synthesizer:
         model_dir: See `Engine`.
         threads: The number of threads of one synthesis.
         provider: The execution provider of the model.
+        own_styles: See `Engine`.
+        name_pictures: Whether the names of emoji are said.
 
     Raises:
         ModelError: The model directory is incomplete or damaged, or the provider is unusable.
@@ -160,9 +162,12 @@ class Synthesizer:
         model_dir: Path,
         threads: int,
         provider: ExecutionProvider = "cpu",
+        *,
+        own_styles: Mapping[str, Samples] | None = None,
+        name_pictures: bool = False,
     ) -> None:
-        self.engine = Engine(model_dir, threads, provider)
-        self.pronouncer = Pronouncer()
+        self.engine = Engine(model_dir, threads, provider, own_styles)
+        self.pronouncer = Pronouncer(name_pictures=name_pictures)
         self.table: NormStatisticsTable | None = None
         """Predicts norm statistics; None if the table belongs to another model."""
         try:

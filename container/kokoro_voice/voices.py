@@ -1,6 +1,7 @@
 """The voices in a model directory, their mixes and their languages."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,9 +57,9 @@ class Voices:
         self.default = self.resolve(default)
 
     @classmethod
-    def in_directory(cls, model_dir: Path, default: str) -> "Voices":
-        """Return the voices in `model_dir/voices`."""
-        return cls([path.stem for path in (model_dir / "voices").glob("*.bin")], default)
+    def in_directory(cls, model_dir: Path, default: str, own: Iterable[str] = ()) -> "Voices":
+        """Return the voices in `model_dir/voices`, and a deployment's own ones."""
+        return cls([*(path.stem for path in (model_dir / "voices").glob("*.bin")), *own], default)
 
     def resolve(self, name: str | None) -> Voice:
         """Return the voice called `name`, or the mix that it describes: `af_bella(2)+af_sky(1)`.

@@ -1,11 +1,13 @@
 """The voices of this repository's speech image, which the settings may name."""
 
 import difflib
+from pathlib import Path
 
 from kokoro_voice.errors import UnknownVoiceError, VoiceError
 from kokoro_voice.voices import MODEL_VOICES, Voices
 
-_VOICES = Voices(list(MODEL_VOICES), "af_heart")
+_OWN = Path(__file__).parents[2] / "container" / "voices"
+_VOICES = Voices([*MODEL_VOICES, *(path.stem for path in _OWN.glob("*.npy"))], "af_heart")
 
 
 def voice_problem(name: str) -> str | None:

@@ -52,7 +52,7 @@ def test_what_is_in_the_image(buildah: Buildah, container_image: str, model_dir:
     assert [name for name in found["packages"] if name.startswith("nvidia")] == []
     assert found["torch"] == []
     packages = ["kokoro_server", "kokoro_text", "kokoro_voice", "lexicon.toml", "sentences"]
-    assert found["app"] == packages
+    assert found["app"] == [*packages, "voices"]
     assert found["cached"] == []
     # Those for CPUs: the graphs for other devices, and the one in one piece, are not used.
     for_cpus = ["generator-cpu.onnx", "generator-exact-cpu.onnx", "prosody-cpu.onnx"]

@@ -683,6 +683,43 @@ async def test_a_silent_reply_can_be_told_from_a_spoken_one(agent) -> None:
     assert events[-1].stop_reason == "end_turn"
 
 
+@pytest.mark.parametrize(
+    ("reply", "messages"), [("😊🎉", 3), ("---", 3), ("<thinking>Only this.</thinking>", 1)]
+)
+async def test_a_silent_reply_leaves_its_prompt_in_the_conversation(
+    agent, reply: str, messages: int
+) -> None:
+    """The model forgot what the caller had said, if its reply had nothing to say.
+
+    A reply of thoughts is no message, so the two prompts are one.
+    """
+    async with AgentConnection(agent.url) as socket:
+        await agent.bedrock("script", {"text": reply})
+        await turn(socket)
+        await agent.bedrock("script", {"text": REPLY})
+        assert any(isinstance(event, Sentence) for event in await turn(socket))
+        assert (await agent.bedrock_stats())["last_message_count"] == messages
+        await turn(socket)
+        assert (await agent.bedrock_stats())["last_message_count"] == messages + 2
+
+
+async def test_words_without_a_sound_are_named_at_the_end(agent) -> None:
+    """A client cannot show what was left out, if only the speech server knows it."""
+
+    async def speak_but_one(ws: ServerConnection, message: dict[str, object]) -> None:
+        if message["type"] == "cancel":
+            return
+        await start(ws, message["request_id"])
+        await ws.send(b"sound ")
+        await complete(ws, message["request_id"], unspoken=[str(message["text"]).split()[-1]])
+
+    agent.container.behavior = speak_but_one
+    async with AgentConnection(agent.url) as socket:
+        events = await turn(socket)
+    assert len(events[-1].unspoken) == 3
+    assert " ".join(REPLY.split()).endswith(events[-1].unspoken[-1])
+
+
 async def test_sentences_end_as_they_do_in_the_voices_language(agent) -> None:
     """By English rules a Japanese reply is one sentence, spoken only when it is all written."""
     await agent.bedrock("script", {"text": "港の朝は早い。船が出て行く。"})

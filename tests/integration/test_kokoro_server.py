@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from kokoro_voice.errors import WorkCancelled
 from kokoro_voice.onnx_model import Cancellation
 from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.voices import Voice, Voices
+from sentences.speakable import speakable
 
 CONTAINER = Path(__file__).parent.parent.parent / "container"
 RATE_HZ = 24_000
@@ -544,6 +545,24 @@ def test_a_damaged_model_is_one_clear_error(model_dir: Path, tmp_path: Path) -> 
     assert "Traceback" not in result.stderr
 
 
+async def test_a_voice_of_ones_own_speaks(model_dir: Path, tmp_path: Path) -> None:
+    """Guards against a file that is checked and listed, but not spoken with."""
+    folder = tmp_path / "voices"
+    folder.mkdir()
+    styles = np.fromfile(model_dir / "voices" / "am_michael.bin", "<f4").reshape(510, 1, 256)
+    np.save(folder / "am_mike.npy", styles)
+    with running(model_dir, tmp_path / "log", KOKORO_VOICES_DIR=str(folder)) as server:
+        await server.wait_until_ready()
+        own, models = (
+            server.post(text="Hi there.", voice=voice, format="pcm", granularity="sentence")
+            for voice in ("am_mike", "am_michael")
+        )
+        assert len(own.content) > RATE_HZ
+        assert own.content == models.content
+        assert "am_mike" in server.post(text="Hi.", voice="nobody").json()["message"]
+    assert "voice am_mike: sha256 " in (tmp_path / "log").read_text()
+
+
 def test_without_a_gpu_the_gpu_image_does_not_start(model_dir: Path) -> None:
     """Guards against an expensive instance that synthesizes on its CPU and looks healthy."""
     result = subprocess.run(
@@ -558,6 +577,101 @@ def test_without_a_gpu_the_gpu_image_does_not_start(model_dir: Path) -> None:
     assert result.returncode == 1
     assert "CUDAExecutionProvider is not active" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+MODEL_CONTROL = [
+    "And the winner is [pause:dramatic] Ann.",
+    "And the winner [pause: is Ann.",
+    "The winner [Ann](/bad is here.",
+    "The winner `[Ann](/h€/)` is here.",
+    "The winner [Ann](=) is <break time='99s'/> here.",
+    "<speak>The winner is <shout>Ann</shout>.</speak>",
+    "&lt;speak&gt;The winner is Ann.",
+    "`<speak>` The winner is <unknown attribute=1> Ann.",
+    "<prosody rate='900%'>The winner is Ann.",
+]
+
+
+async def test_control_in_a_models_sentence_never_costs_the_sentence(server: Server) -> None:
+    """Guards against a refusal of what the agent lets through: it would end the turn."""
+    async with session(server) as websocket:
+        for number, text in enumerate(MODEL_CONTROL):
+            await speak(websocket, text=speakable(text), sentence=True, request_id=f"s{number}")
+            complete, audio = await until(websocket, "synthesis_complete")
+            assert complete["unspoken"] == []
+            assert len(audio) > RATE_HZ, text
+
+
+PATTERNS = [
+    "1",
+    "1/",
+    "$1 ",
+    "'",
+    "[pause:",
+    "U.S.A. ",
+    "I. ",
+    "[",
+    "<",
+    "😀",
+    "б",
+    "漢",
+    "ا",
+    "\u0301",
+]
+HOSTILE = [
+    *(pattern * (length // len(pattern)) for pattern in PATTERNS for length in (20_000, 2_000_000)),
+    f"<speak><say-as interpret-as='digits'>{'a ' * 9900}1</say-as></speak>",
+    f"<speak>{"<say-as interpret-as='ordinal'>1234567</say-as>" * 400}</speak>",
+    f"<speak>{"<prosody rate='fast'>a</prosody>b" * 550}</speak>",
+]
+
+
+PING = """
+import json, select, sys, time, httpx
+slowest_s, count = 0.0, 0
+with httpx.Client(base_url=sys.argv[1], timeout=60) as client:
+    while not select.select([sys.stdin], [], [], 0.02)[0]:
+        began_s = time.perf_counter()
+        assert client.get("/ping").status_code == 200
+        slowest_s, count = max(slowest_s, time.perf_counter() - began_s), count + 1
+print(json.dumps([slowest_s, count]))
+"""
+
+
+@contextmanager
+def pinging(server: Server) -> Iterator[list[float]]:
+    """Pings all the time. The list has the longest answer, in seconds, and their number in the end.
+
+    This is a process of its own: the test's work with long texts would delay its pings.
+    """
+    result: list[float] = []
+    command = [sys.executable, "-c", PING, f"http://{server.address}"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        yield result
+        result += json.loads(process.communicate("")[0])
+
+
+@pytest.mark.soak
+async def test_ping_is_answered_in_time_whatever_is_sent(server: Server) -> None:
+    """Guards against a text that keeps the server from SageMaker's health checks.
+
+    The machine must have no other work: on a busy one, every process waits this long.
+    """
+    with pinging(server) as answers:
+        for text in HOSTILE:
+            async with session(server) as websocket:
+                with suppress(ConnectionClosed):  # What is longer than a frame may be.
+                    await speak(websocket, text=text)
+                    await next_event(websocket)
+            async with httpx.AsyncClient(timeout=120) as client:
+                url = f"http://{server.address}/invocations"
+                async with client.stream("POST", url, json={"text": text}) as answer:
+                    assert answer.status_code in {200, 400, 413}
+                    await anext(answer.aiter_raw())
+    slowest_s, count = answers
+    assert count > 100
+    assert slowest_s <= 0.2
 
 
 def wait_until_idle(server: Server) -> None:

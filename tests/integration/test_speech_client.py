@@ -145,6 +145,21 @@ async def test_words_times_come_in_their_place_and_only_when_asked_for(running) 
             assert heard == (told if timestamps else [b"Two", b"words."])
 
 
+async def test_a_warning_is_logged_once_in_a_session(running, caplog) -> None:
+    """Nobody notices a voice of the wrong language; a line for each sentence hides other lines."""
+
+    async def warn(ws: ServerConnection, message: dict[str, object]) -> None:
+        if message["type"] == "speak":
+            await start(ws, message["request_id"], warning="the voice speaks English")
+            await complete(ws, message["request_id"])
+
+    async with running(warn) as setup, SpeechSession(setup.endpoint) as session:
+        for n in range(3):
+            assert await audio_of(await session.speak("Hola a todos.", f"t.{n}")) == []
+    logged = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert logged == ["speech container: the voice speaks English"]
+
+
 async def test_the_socket_has_nodelay_set(running) -> None:
     """Nagle's algorithm with delayed acknowledgements costs 40 ms a sentence."""
     async with running() as setup, SpeechSession(setup.endpoint) as session:

@@ -29,7 +29,7 @@ def test_every_limit_that_a_variable_changes_is_its_default() -> None:
 
 
 def test_the_other_limits_are_those_of_the_code() -> None:
-    assert app.MAX_BODY_BYTES == 8 << 20
+    assert app.MAX_BODY_BYTES == 2 << 20
     assert MAX_FRAME_BYTES == 2 << 20
     assert {codecs.MAX_FRAME_BYTES, MAX_AUDIO_FRAME_BYTES} == {16_384}
     assert {voices.MAX_COMPONENTS, voices.MIN_WEIGHT, voices.MAX_WEIGHT} == {8, 0.01, 100}

@@ -37,7 +37,7 @@ def new_session(
 
 
 def tell(session: Session, now_s: float = 0.0, **message: Any) -> None:
-    session.receive(json.dumps(message), now_s, unix_s=1e9)
+    session.take(session.read(json.dumps(message), unix_s=1e9), now_s)
 
 
 def speak(session: Session, now_s: float, pcm: bytes = bytes(100)) -> Utterance:
@@ -76,7 +76,7 @@ def test_every_refused_message_of_the_corpus_leaves_the_session_alive(case: Any)
     """Guards against an error that ends the session or blames the wrong field."""
     session = new_session()
     data = case["data"].encode() if case["frame"] == "binary" else case["data"]
-    session.receive(data, 0.0, 0.0)
+    session.take(session.read(data, 0.0), 0.0)
     (error,) = drain(session)
     assert (error["type"], error["code"]) == ("error", case["error"])
     assert error["request_id"] == case.get("request_id")
@@ -350,9 +350,9 @@ def test_too_long_a_text_names_the_limit() -> None:
 def test_an_old_request_is_stale_and_a_new_one_is_not() -> None:
     """Guards against speaking outdated requests."""
     session = new_session(max_request_age_s=30)
-    session.receive('{"text": "Old.", "request_timestamp": 900}', 0.0, unix_s=931)
+    session.take(session.read('{"text": "Old.", "request_timestamp": 900}', unix_s=931), 0.0)
     assert drain(session)[0]["code"] == "stale"
-    session.receive('{"text": "New.", "request_timestamp": 902}', 0.0, unix_s=931)
+    session.take(session.read('{"text": "New.", "request_timestamp": 902}', unix_s=931), 0.0)
     assert session.next_utterance(0.0) is not None
 
 
@@ -373,7 +373,7 @@ def test_unread_answers_stop_reading_until_they_are_read() -> None:
     """Guards against a peer whose unread error events fill the memory."""
     session = new_session()
     while session.can_receive:
-        session.receive("nonsense", 0.0, 0.0)
+        session.take(session.read("nonsense", 0.0), 0.0)
     assert len(drain(session)) < 1000
     assert session.can_receive
 
@@ -518,7 +518,7 @@ class AnySession(RuleBasedStateMachine):
 
     @rule(frame=st.sampled_from(["", "x", "[]", '{"text": ""}', b"\xff", '{"type": "x"}']))
     def nonsense(self, frame: str | bytes) -> None:
-        self.session.receive(frame, self.now_s, 0.0)
+        self.session.take(self.session.read(frame, 0.0), self.now_s)
 
     @rule()
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from kokoro_server.utterance import SpeechChunk, Utterance
 from kokoro_text.lexicon import Lexicon
 from kokoro_voice.audio import Samples
 from kokoro_voice.decoding import Decoding
+from kokoro_voice.dictionaries import Dictionaries
 from kokoro_voice.synthesizer import AudioChunk, Pronunciation, Synthesizer
 from kokoro_voice.timing import WordTime
 from kokoro_voice.voices import Voice
@@ -209,3 +211,24 @@ async def test_who_waits_for_the_engine_has_the_real_time_factor_of_who_is_alone
     for each in both:
         metrics = json.loads(metric_line(each, "VoiceAgent", "kokoro-dev", 0.0))
         assert metrics["RealTimeFactor"] == round(each.tally.engine_s / each.tally.audio_s, 4)
+
+
+async def test_a_dictionary_that_is_loaded_delays_no_other_language(
+    speech: Speech, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards against English that waits seconds for the first Japanese word of another caller."""
+    finish = threading.Event()
+    loaded: list[frozenset[str]] = []
+
+    def load(self: Dictionaries, languages: frozenset[str]) -> None:
+        assert finish.wait(10)
+        loaded.append(languages)
+
+    monkeypatch.setattr(Dictionaries, "load", load)
+    japanese = asyncio.create_task(spoken(speech, utterance("Say こんにちは.")))
+    await asyncio.sleep(0)
+    assert await spoken(speech, utterance("Hello."))
+    assert not japanese.done()
+    finish.set()
+    assert await japanese
+    assert loaded == [frozenset({"ja"})]

@@ -108,3 +108,10 @@ def test_words_said_in_another_way_keep_their_written_form(
     lexicon = Lexicon.of({"Nguyen": "/wˈɪn/"}, language)
     pronounced = pronouncer.words(text, language, [lexicon])
     assert [(word.text, word.phonemes) for word in pronounced] == words
+
+
+def test_the_names_of_emoji_are_said_on_request(pronouncer: Pronouncer) -> None:
+    """Guards against a setting without effect."""
+    named = Pronouncer(name_pictures=True).phonemes("I like it 👍.", "en-us")
+    assert named == pronouncer.phonemes("I like it thumbs up.", "en-us")
+    assert "θ" not in pronouncer.phonemes("I like it 👍.", "en-us")

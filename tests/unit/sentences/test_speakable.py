@@ -4,6 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kokoro_text import ssml
+from kokoro_text.control import spans
+from sentences import control
 from sentences.speakable import speakable
 
 
@@ -108,3 +111,49 @@ def test_only_characters_of_the_text_come_out(text: str) -> None:
     spoken = speakable(text)
     assert spoken == " ".join(spoken.split())
     assert set(spoken) <= set(text) | {",", " "}
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("Wait. [pause:0.5s] Now.", "Wait. [pause:0.5s] Now."),
+        ("Wait. [pause: 250 ms] Now.", "Wait. [pause: 250 ms] Now."),
+        ("And the winner is [pause:dramatic] Ann.", "And the winner is Ann."),
+        ("Wait [pause:11s] for it.", "Wait for it."),
+        ("Wait [pause:] for [pause:-1s] it.", "Wait for it."),
+        ("Wait [pause: for it.", "Wait for it."),
+        ("Wait [pause:[pause:x]99s] for it.", "Wait 99s] for it."),
+        ("[pause:x]`<speak>` is an element.", "speak> is an element."),
+        ("Say [hello](/h€lo/) twice.", "Say hello twice."),
+        ("Say [hello](/həlˈO/ twice.", "Say [hello] (/həlˈO/ twice."),
+        ("Write `[hello](/h€lo/)` twice.", "Write [hello] (/h€lo/) twice."),
+        ("Wait <break time='99s'/> for it.", "Wait for it."),
+        ("<speak>Hello <emphasis>there</emphasis>.</speak>", "Hello there."),
+        ("&lt;speak&gt;Hello", "speak>Hello"),
+        ("`<speak> and <audio>` are elements.", "speak> and <audio> are elements."),
+    ],
+)
+def test_control_of_a_model_never_costs_a_sentence(text: str, spoken: str) -> None:
+    """Guards against a refusal by the speech server, which loses the sentence and ends the turn."""
+    assert speakable(text) == spoken
+    spans(spoken, "en-us")
+
+
+CONTROL = st.sampled_from(
+    [
+        "[pause:", "1s", "10s", "0.5", "99s", "1e3", "١s", ".5s", "]", "[", "(", ")", "](", "/h€/)",
+        "`", "&lt;", "<", "speak", ">", "<speak>", "<break/>", "[word](/bad", "[a](b)",
+        "\\", " ", "word", "[pause:10s]" * 40, "(/x/)", "(=y)", "(fr-fr)", "![", "\n",
+        "\u2028", "[pause:1s](x)",
+    ]
+)  # fmt: skip
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(CONTROL | st.text(max_size=4), max_size=12).map("".join))
+def test_whatever_a_model_writes_the_server_accepts(text: str) -> None:
+    """Guards against rules of the agent that are not those of the server."""
+    spoken = speakable(text)
+    assert not ssml.is_ssml(spoken)
+    result = spans(spoken, "en-us")
+    assert sum(span.pause_s or 0 for span in result) <= control.MAX_PAUSES_S

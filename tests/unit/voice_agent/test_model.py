@@ -58,6 +58,10 @@ def said(chat: ChatHistory) -> Any:
     return [message["content"] for message in chat.messages if message["role"] == "assistant"]
 
 
+def roles_and_contents(chat: ChatHistory) -> list[Any]:
+    return [(message["role"], message["content"]) for message in chat.messages]
+
+
 async def test_thoughts_in_tags_are_neither_sent_nor_kept() -> None:
     """Guards against thoughts that are spoken, or come back with the next prompt."""
     model = ScriptedModel(
@@ -97,13 +101,24 @@ async def test_a_thought_within_a_sentence_does_not_end_it() -> None:
 
 
 @pytest.mark.parametrize("reply", [[], [["<thinking>Only this."]], [[" \n"]]])
-async def test_a_reply_without_text_leaves_the_history_as_it_is(reply: Any) -> None:
-    """Guards against an empty message, for which Bedrock refuses the next request."""
+async def test_a_reply_without_text_leaves_its_prompt_in_the_history(reply: Any) -> None:
+    """Guards against a forgotten prompt, and against what Bedrock refuses in the next request.
+
+    That is an empty message, or two messages of the same role in a row.
+    """
     chat = history(ScriptedModel(*reply))
     found = await events(chat)
     assert text_of(found).strip() == ""
     assert Stopped("end_turn") in found
-    assert chat.messages == []
+    prompt = {"text": "Hello?"}
+    assert roles_and_contents(chat) == [("user", [prompt])]
+    await events(chat)
+    assert roles_and_contents(chat) == [("user", [prompt, prompt])]
+    chat.replace_last_reply(chat.messages, "Hello?", "Good day.")
+    assert roles_and_contents(chat) == [
+        ("user", [prompt, prompt, prompt]),
+        ("assistant", [{"text": "Good day."}]),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ SENT = [
     AudioStreamStart(request_id="1", voice="af_heart"),
     AudioStreamEnd(request_id="1", total_chunks=1, duration_s=0.5),
     Interrupted(request_id="1", heard_text=""),
-    AgentEnd(request_id="1", stop_reason="max_tokens", metrics=METRICS),
+    AgentEnd(request_id="1", stop_reason="max_tokens", unspoken=["ꙮ"], metrics=METRICS),
     ErrorEvent(request_id=None, code="invalid", message="not JSON"),
 ]
 
