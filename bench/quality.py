@@ -307,8 +307,8 @@ def report(
         "SNR (the smallest) compare the windows with speech decoded whole with the same predicted "
         "statistics. WER: the words that Whisper hears in the windows, compared with those in the "
         "whole; English only. MOS: the score from 1 to 5 that DNSMOS P.808 predicts for the "
-        "windows, minus that for the whole; the mean. CPU: the median of the additional CPU time of the windows, relative "
-        "to the whole.",
+        "windows, minus that for the whole; the mean. CPU: the median of the additional CPU time "
+        "of the windows, relative to the whole.",
         f"Limits: {limits}, SNR ≥ {MIN_SNR_DB:g} dB, WER ≤ {MAX_WORD_ERROR_RATE:.0%}, "
         f"MOS within ±{MAX_MOS_CHANGE:g} where there are at least {MIN_SCORED} utterances.",
         *verdicts.tables(),

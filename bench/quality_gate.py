@@ -71,8 +71,8 @@ class Summary:
     """The summary of several utterances.
 
     Mel distance, beginning and loudness are means and 95th percentiles. The level left out, the
-    step at a join and the SNR are the worst values, the words are sums, the change of the MOS is the
-    mean, and the cost is the median.
+    step at a join and the SNR are the worst values, the words are sums, the change of the MOS is
+    the mean, and the cost is the median.
     """
 
     utterances: int

@@ -126,9 +126,7 @@ def served() -> Voices:
     return Voices(list(MODEL_VOICES), Settings.model_fields["default_voice"].default)
 
 
-def speak(
-    synthesizer: Synthesizer, voice: Voice, text: str, *, windowed: bool = True
-) -> Samples:
+def speak(synthesizer: Synthesizer, voice: Voice, text: str, *, windowed: bool = True) -> Samples:
     """Speak `text` as the server does for a single listener, in windows or whole sentences."""
     spoken: list[Samples] = []
     for segment in segments(text, voice.language):
