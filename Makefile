@@ -230,7 +230,7 @@ $(PATHS): Makefile | .venv/bin/python
 	@touch $@
 
 .venv/dev.stamp: requirements-dev.txt | $(PATHS)
-	@echo "Installing the development tools into .venv (700 MB to download) …" >&2
+	@echo "Installing the development tools into .venv (850 MB to download) …" >&2
 	@set -o pipefail; $(UV) pip install $(QUIET) --python .venv --no-deps --require-hashes \
 	  -r requirements-dev.txt | $(HEARTBEAT)
 	@touch $@ .venv/local.stamp

@@ -7,8 +7,9 @@ Each voice speaks sentences of its language (quality_texts.toml) twice: in windo
 statistics, and whole with exact statistics. `bench.speech_distance` calculates the distances, and
 `bench.quality_gate` checks them against its limits. The speech in windows is also compared with
 speech decoded whole with the predicted statistics, where only rounding may differ. In English,
-the words that Whisper hears in the windows are compared with those that it hears in the whole. The
-exit code is 1 if anything is outside the limits.
+the words that Whisper hears in the windows are compared with those that it hears in the whole.
+DNSMOS P.808 predicts how listeners would rate both. The exit code is 1 if anything is outside the
+limits.
 """
 
 import multiprocessing
@@ -28,7 +29,16 @@ import av
 import numpy as np
 
 from bench.hearing import spoken_words, transcribe, word_error_rate
-from bench.quality_gate import MAX_DB, MAX_WORD_ERROR_RATE, MIN_SNR_DB, Measured, Verdicts
+from bench.mos import p808
+from bench.quality_gate import (
+    MAX_DB,
+    MAX_MOS_CHANGE,
+    MAX_WORD_ERROR_RATE,
+    MIN_SCORED,
+    MIN_SNR_DB,
+    Measured,
+    Verdicts,
+)
 from bench.report import argument_parser, document, publish, table
 from bench.speech_distance import (
     beginning,
@@ -179,6 +189,7 @@ class Renderer:
             snr_db=snr_db(rendering.unwindowed, windowed),
             heard_words=heard_words,
             wrong_words=wrong_words,
+            mos_change=p808(windowed, SAMPLE_RATE_HZ) - p808(whole, SAMPLE_RATE_HZ),
             cost=rendering.cost,
         )
 
@@ -295,9 +306,11 @@ def report(
         "loudest 10 ms there, relative to the loudest 10 ms of all. Join (the largest step) and "
         "SNR (the smallest) compare the windows with speech decoded whole with the same predicted "
         "statistics. WER: the words that Whisper hears in the windows, compared with those in the "
-        "whole; English only. CPU: the median of the additional CPU time of the windows, relative "
-        "to the whole.",
-        f"Limits: {limits}, SNR ≥ {MIN_SNR_DB:g} dB, WER ≤ {MAX_WORD_ERROR_RATE:.0%}.",
+        "whole; English only. MOS: the score from 1 to 5 that DNSMOS P.808 predicts for the "
+        "windows, minus that for the whole; the mean. CPU: the median of the additional CPU time "
+        "of the windows, relative to the whole.",
+        f"Limits: {limits}, SNR ≥ {MIN_SNR_DB:g} dB, WER ≤ {MAX_WORD_ERROR_RATE:.0%}, "
+        f"MOS within ±{MAX_MOS_CHANGE:g} where there are at least {MIN_SCORED} utterances.",
         *verdicts.tables(),
     ]
     if pairs:
@@ -347,7 +360,7 @@ def main() -> int:
         print(
             f"{len(measured)}/{len(planned)} {one.voice} speed {one.speed:g} {one.words} words: "
             f"mel {one.mel_db:.2f} beginning {one.beginning_db:.2f} loudness {one.loudness_db:.2f} "
-            f"dB, {one.wrong_words} wrong words",
+            f"dB, {one.wrong_words} wrong words, MOS {one.mos_change:+.3f}",
             file=sys.stderr,
             flush=True,
         )

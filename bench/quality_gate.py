@@ -23,6 +23,7 @@ class Measured:
         snr_db: The signal-to-noise ratio, compared with the same statistics without windows.
         heard_words: How many words Whisper hears in the whole; 0 if the language is not English.
         wrong_words: How many words it hears differently in the windows.
+        mos_change: The score that DNSMOS P.808 predicts for the windows, minus that for the whole.
         cost: The CPU time of the windows divided by that of the whole.
     """
 
@@ -39,6 +40,7 @@ class Measured:
     snr_db: float
     heard_words: int
     wrong_words: int
+    mos_change: float
     cost: float
 
     @property
@@ -60,6 +62,8 @@ MAX_DB = {
 MIN_SNR_DB = 50.0
 MAX_WORD_ERROR_RATE = 0.01
 MIN_HEARD_WORDS = 300
+MAX_MOS_CHANGE = 0.05
+MIN_SCORED = 40
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,8 @@ class Summary:
     """The summary of several utterances.
 
     Mel distance, beginning and loudness are means and 95th percentiles. The level left out, the
-    step at a join and the SNR are the worst values, the words are sums, and the cost is the median.
+    step at a join and the SNR are the worst values, the words are sums, the change of the MOS is
+    the mean, and the cost is the median.
     """
 
     utterances: int
@@ -82,6 +87,7 @@ class Summary:
     snr_db: float
     heard_words: int
     wrong_words: int
+    mos_change: float
     cost: float
 
     @classmethod
@@ -100,6 +106,7 @@ class Summary:
             snr_db=min(one.snr_db for one in measured),
             heard_words=sum(one.heard_words for one in measured),
             wrong_words=sum(one.wrong_words for one in measured),
+            mos_change=float(np.mean([one.mos_change for one in measured])),
             cost=float(np.median([one.cost for one in measured])),
         )
 
@@ -111,8 +118,9 @@ class Summary:
     def failures(self) -> list[str]:
         """List the values that are outside the limits, each with its limit.
 
-        Wrong words are checked only if at least `MIN_HEARD_WORDS` were heard. In fewer words, one
-        error more or less is chance.
+        Wrong words are checked only if at least `MIN_HEARD_WORDS` were heard, and the change of the
+        MOS only for at least `MIN_SCORED` utterances. In fewer, it is chance: that of a single
+        utterance is up to 0.1 in either direction.
         """
         # `not … <=` lets NaN fail, too.
         problems = [
@@ -126,6 +134,8 @@ class Summary:
             self.wrong_words > MAX_WORD_ERROR_RATE * self.heard_words
         ):
             problems.append(f"{self.wrong_words} of {self.heard_words} words heard differently")
+        if self.utterances >= MIN_SCORED and not abs(self.mos_change) <= MAX_MOS_CHANGE:
+            problems.append(f"mos_change {self.mos_change:+.3f} beyond ±{MAX_MOS_CHANGE:g}")
         return problems
 
 
@@ -178,7 +188,7 @@ class Verdicts:
         return [
             table(
                 f"{title} | n | mel, dB | first 0.6 s, dB | loudness, dB | left out, dB "
-                "| join, dB | SNR, dB | WER, % | CPU | gate",
+                "| join, dB | SNR, dB | WER, % | MOS | CPU | gate",
                 (
                     _row(name, summary, decoded_whole=name in self.sentence_voices)
                     for name, summary in summaries.items()
@@ -213,6 +223,7 @@ def _row(name: str, summary: Summary, *, decoded_whole: bool) -> str:
         f"{summary.join_step_db:.3f}",
         f"{summary.snr_db:.0f}",
         "–" if word_errors is None else f"{100 * word_errors:.1f}",
+        f"{summary.mos_change:+.3f}",
         f"{100 * (summary.cost - 1):+.0f} %",
         f"decoded whole: {gate}" if decoded_whole else gate,
     ]

@@ -31,7 +31,7 @@ from kokoro_voice.norm_statistics import (
 from kokoro_voice.onnx_model import Cancellation
 from kokoro_voice.synthesizer import Synthesizer
 from kokoro_voice.text import segments
-from kokoro_voice.voices import MAX_COMPONENTS, MAX_WEIGHT, MIN_WEIGHT, MODEL_VOICES, Voices
+from kokoro_voice.voices import MAX_COMPONENTS, MAX_WEIGHT, MIN_WEIGHT, MODEL_VOICES, Voice, Voices
 from kokoro_voice.windows import FRAME_S, WINDOW_LIMITS
 from local.progress import show
 from local.supervisor import model_dir
@@ -126,13 +126,12 @@ def served() -> Voices:
     return Voices(list(MODEL_VOICES), Settings.model_fields["default_voice"].default)
 
 
-def speak(synthesizer: Synthesizer, voices: Voices, sample: Sample) -> Samples:
-    """Speak a sample in windows, as the server does for a single listener."""
-    voice = voices.resolve(sample.voice)
+def speak(synthesizer: Synthesizer, voice: Voice, text: str, *, windowed: bool = True) -> Samples:
+    """Speak `text` as the server does for a single listener, in windows or whole sentences."""
     spoken: list[Samples] = []
-    for segment in segments(sample.request, voice.language):
+    for segment in segments(text, voice.language):
         for sentence in synthesizer.pronounce(segment, voice).sentences:
-            prepared = synthesizer.prepare(sentence, voice, 1.0, Cancellation(), windowed=True)
+            prepared = synthesizer.prepare(sentence, voice, 1.0, Cancellation(), windowed=windowed)
             buffered_s = 0.0
             while (span := prepared.decoding.next(buffered_s)) is not None:
                 spoken.append(synthesizer.decode(prepared, span, Cancellation()).samples)
@@ -303,7 +302,7 @@ def write_samples() -> None:
     voices, synthesizer = served(), Synthesizer(directory, THREADS)
     FOLDER.mkdir(exist_ok=True)
     for sample in samples(voices):
-        audio = speak(synthesizer, voices, sample)
+        audio = speak(synthesizer, voices.resolve(sample.voice), sample.request)
         write_mp3(sample.path, audio)
         peak, mean = np.abs(audio).max(), np.sqrt(np.square(audio).mean())
         print(

@@ -27,7 +27,7 @@ def test_an_english_sample_says_its_sentence(voice: str) -> None:
 def test_a_sample_in_another_language_is_what_the_synthesizer_says(model_dir: Path) -> None:
     """The recognizer knows English only, so a sample of an old text would go unnoticed."""
     sample = SAMPLES["hf_beta"]
-    spoken = speak(Synthesizer(model_dir, THREADS), served(), sample)
+    spoken = speak(Synthesizer(model_dir, THREADS), served().resolve(sample.voice), sample.request)
     committed = read_mp3(sample.path)
     assert len(committed) == pytest.approx(len(spoken), abs=0.05 * SAMPLE_RATE_HZ)
     length = min(len(committed), len(spoken))

@@ -27,6 +27,7 @@ GOOD = Measured(
     snr_db=110.0,
     heard_words=8,
     wrong_words=0,
+    mos_change=0.0,
     cost=1.1,
 )
 
@@ -86,6 +87,15 @@ def test_words_are_judged_where_there_are_enough() -> None:
     deaf = Summary.of([replace(GOOD, heard_words=0)])
     assert deaf.word_error_rate is None
     assert deaf.failures() == []
+
+
+def test_a_worse_score_is_judged_where_there_are_enough() -> None:
+    """A loss that no distance shows, or NaN from silent audio, would pass unnoticed."""
+    worse, better = replace(GOOD, mos_change=-0.06), replace(GOOD, mos_change=0.04)
+    assert Summary.of([worse] * 39).failures() == []
+    assert Summary.of([worse] * 40).failures() == ["mos_change -0.060 beyond ±0.05"]
+    assert Summary.of([worse, better] * 20).failures() == []
+    assert Summary.of([replace(GOOD, mos_change=float("nan"))] * 40).failures()
 
 
 def test_a_voice_that_fails_is_named_though_its_language_passes() -> None:
