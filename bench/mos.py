@@ -57,7 +57,8 @@ def _features(clip: NDArray[np.float32]) -> NDArray[np.float32]:
     power = np.square(np.abs(np.fft.rfft(frames * window, axis=1))) @ _mel_filters()
     levels_db = 10 * np.log10(np.maximum(power, 1e-10))
     levels_db = np.maximum(levels_db - levels_db.max(), -80)
-    return ((levels_db + 40) / 40).astype(np.float32)
+    features: NDArray[np.float32] = ((levels_db + 40) / 40).astype(np.float32)
+    return features
 
 
 @cache
@@ -74,4 +75,6 @@ def _mel_filters() -> NDArray[np.float64]:
     frequencies = np.fft.rfftfreq(_FFT, 1 / _RATE_HZ)[:, np.newaxis]
     rising = (frequencies - below) / (centre - below)
     falling = (above - frequencies) / (above - centre)
-    return np.maximum(0.0, np.minimum(rising, falling)) * 2 / (above - below)
+    triangles: NDArray[np.float64] = np.maximum(0.0, np.minimum(rising, falling))
+    triangles *= 2 / (above - below)
+    return triangles
