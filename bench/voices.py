@@ -165,7 +165,7 @@ def page(voices: Voices) -> str:
         "Each sample says one sentence at normal speed. The samples are not normalized: some "
         "voices are louder than others. With `KOKORO_LEVEL_VOICES=true`, the server makes all "
         "voices as loud as `af_heart`, and a mix by the weighted mean of its voices' gains in dB.",
-        *_windows(voices),
+        *_windows(),
         *_tables(voices),
         "## Mixes",
         *_mixes(voices),
@@ -205,10 +205,10 @@ def _choices() -> str:
     )
 
 
-def _windows(voices: Voices) -> list[str]:
+def _windows() -> list[str]:
     provenance = read_provenance()
     names = [f"`{name}`" for name in sorted(provenance.sentence_voices)]
-    paragraphs = [
+    return [
         "The server decodes the sentences of most voices in windows: it sends the first audio "
         "before it has decoded the rest of the sentence. The sentences of "
         f"{', '.join(names[:-1])} and {names[-1]} are decoded whole. With windows, these voices "
@@ -216,13 +216,6 @@ def _windows(voices: Voices) -> list[str]:
         f"run. Sentences shorter than {WINDOW_LIMITS.short_frames * FRAME_S:g} s are decoded whole "
         "in every voice."
     ]
-    if rest := [f"`{name}`" for name in voices.names if name not in provenance.voices]:
-        paragraphs.append(
-            f"[Calibration](streaming.md#calibration) covers {len(provenance.voices)} of the "
-            f"voices. It does not cover the other {len(rest)} yet: {', '.join(rest[:-1])} and "
-            f"{rest[-1]}. Their sentences are decoded whole until the next calibration."
-        )
-    return paragraphs
 
 
 def _tables(voices: Voices) -> list[str]:
