@@ -264,7 +264,7 @@ def _direction(match: "regex.Match[str]", numerals: Numerals) -> str:
 
 
 def _dose(match: "regex.Match[str]", numerals: Numerals) -> str:
-    return _DOSES[match["word"]] + match["plural"] + full_stop(match)
+    return f"{_DOSES[match['word']]}{match['plural']}{full_stop(match)}"
 
 
 def _junior(match: "regex.Match[str]", numerals: Numerals) -> str:
