@@ -11,6 +11,7 @@ CASES = Path(__file__).parent / "unit/kokoro_text/cases"
 
 _NO_SOUND = regex.compile(r"[^\p{L}\p{M}]+")
 _STRESS = regex.compile(r"[ˈˌ]")
+_SYLLABIC_N = regex.compile(r"[nmŋɲ](?=[^aeiouɨɯjʲː])")
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,16 @@ def is_said_right(case: Case, phonemes: Callable[[str, str], str]) -> bool:
         case: A case.
         phonemes: Returns the phonemes of a text in a language.
     """
-    said = sounds(phonemes(case.text, case.language))
-    return any(said == sounds(phonemes(reading, case.language)) for reading in case.says)
+    said = _compared(phonemes(case.text, case.language), case.language)
+    return any(
+        said == _compared(phonemes(reading, case.language), case.language) for reading in case.says
+    )
+
+
+def _compared(phonemes: str, language: str) -> str:
+    """Return sounds, in Japanese with one sign for ん: its variants depend on how words divide."""
+    said = sounds(phonemes)
+    return _SYLLABIC_N.sub("ɴ", said) if language == "ja" else said
 
 
 def sounds(phonemes: str) -> str:

@@ -81,6 +81,8 @@ _PHONE = regex.compile(
     r"(?<!\d-?)(?:\+\d{1,3}-\d{1,4}(?:-\d{2,4}){1,3}|\(?0\d{1,4}[()-]\d{1,4}[)-]\d{3,4}"
     r"|0\d{9,10}|\d{2,5}-\d{3,5}(?:-\d{2,6}){0,3}(?!\s?[\p{Han}%°kcmg]))(?!-?\d)"
 )
+_BLOCK = regex.compile(r"(?<=\p{Han})\d{1,3}(?:-\d{1,4}){2,3}(?![-\d])")
+_QUARTER = regex.compile(r"(?<=第\d)四半期")
 _CODE = regex.compile(
     r"(?:番号|コード|ID|PIN|パスワード)(?:は|が|:|\s){0,2}(?<said>\d{3,40})(?![.,:/-]?\d)"
     r"|(?<![A-Za-z])[A-Z]{1,5}(?<said>-?\d{3,40})(?![.,]?\d)"
@@ -89,7 +91,7 @@ _CODE = regex.compile(
 _WEEKDAY_IN_BRACKETS = rf"(?:\(([{_WEEKDAYS}])((?:[・,]祝)?)\))?"
 _DATE = regex.compile(
     rf"(?<!\d[/.-]?)(?:(?<year>\d{{4}})(?:年|(?<sign>[/.-]))\s?)(?<month>\d{{1,2}})(?:月|\g<sign>|[/.-])"
-    rf"(?<day>\d{{1,2}})日?(?![.:/-]?\d){_WEEKDAY_IN_BRACKETS}"
+    rf"(?<day>\d{{1,2}})(?:日|(?![.:/-]?\d)){_WEEKDAY_IN_BRACKETS}"
 )
 _MONTH_DAY = regex.compile(
     rf"(?<!\d[/.]?)(?<month>\d{{1,2}})月(?<day>\d{{1,2}})日(?!間){_WEEKDAY_IN_BRACKETS}"
@@ -157,6 +159,8 @@ def rules(rewriter: Rewriter, language: str) -> None:
     rewriter.rule(_POSTCODE, lambda match: f"郵便番号{_groups_of_digits(match[1])}")
     rewriter.rule(_DATE, _date)
     rewriter.rule(_EQUATION, _equation)
+    rewriter.rule(_BLOCK, lambda match: "の".join(map(_number, match[0].split("-"))))
+    rewriter.rule(_QUARTER, lambda _: "しはんき")
     rewriter.rule(_PHONE, lambda match: _groups_of_digits(match[0]))
     rewriter.rule(_CODE, lambda match: _groups_of_digits(match["said"]))
     rewriter.rule(_MONTH_DAY, _date)

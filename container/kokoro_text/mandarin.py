@@ -69,7 +69,7 @@ _ADDRESS = regex.compile(
 )
 _DATE = regex.compile(
     r"(?<!\d[/.-]?)(?<year>\d{4})(?:年|(?<sign>[/.-]))\s?(?<month>\d{1,2})(?:月|[/.-])"
-    r"(?<day>\d{1,2})(?<end>[日号]?)(?![.:/-]?\d)"
+    r"(?<day>\d{1,2})(?<end>[日号]|(?![.:/-]?\d))"
 )
 # 2000年前 is a long time ago, but 1949年后 is after that year.
 _YEAR = regex.compile(

@@ -62,6 +62,10 @@ def _agree(words: str, noun: str) -> str:
     return f"{millions}ones {rest}" if millions else rest
 
 
+_SIDES = {"izquierda", "derecha", "izq", "dcha", "centro", "interior", "exterior", "puerta"}
+"""What follows the floor in an address: `3.º izquierda` is said tercero izquierda."""
+
+
 def _ordinal(number: int, gender: str, noun: str) -> str:
     if not 0 < number < 1000:
         return "milésimo" if number == 1000 else cardinal(LANGUAGE, number)
@@ -71,7 +75,7 @@ def _ordinal(number: int, gender: str, noun: str) -> str:
     said = " ".join(filter(None, words))
     if gender == "f":
         said = regex.sub(r"o\b", "a", said)
-    elif gender == "er" or noun:
+    elif gender == "er" or (noun and noun.lower() not in _SIDES):
         said = regex.sub(r"(?<=primer|tercer)o$", "", said)
     return said
 

@@ -55,6 +55,12 @@ _CODE = regex.compile(
     r"(?P<said>#?(?:\d{3,12}(?:[ -]\d{2,10}){1,5}|\d{4,40}(?:-\d{1,10}){0,5})|(?<=(?i:cvv|cvc"
     r"|pin)[^\d]{1,10})\d{3})(?![\p{L}\p{N}_]|[.,:/]\d|-\p{L}|%)"
 )
+_GROUPED_CODE = regex.compile(
+    rf"\b{_CUE}(?:\.|:)?(?: (?i:code|number|numbers|no\.?|id|is|was|are|will be))*"
+    r"[: ]*[ (“\"'-]{0,3}"
+    r"(?P<said>(?=[A-Z\d ]{0,40}[A-Z]\d|[A-Z\d ]{0,40}\d[A-Z])[A-Z\d]{2,12}(?: [A-Z\d]{2,12}){1,7})"
+    r"(?![\p{L}\p{N}_]|[.,:/-]\d)"
+)
 _LONG_CUED = regex.compile(
     r"(?i)\b(?:order|ticket|case|invoice|claim|policy|member|customer|booking|reservation"
     r"|type in|enter|visa|employee)\b"
@@ -230,6 +236,15 @@ def _code(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     return hashed + ", ".join(digits(part) for part in regex.split("[ -]", written))
 
 
+def _grouped_code(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return ", ".join(
+        " ".join(
+            digits(run) if run.isdecimal() else letters(run) for run in _SPELLED_PART.findall(group)
+        )
+        for group in match["said"].split()
+    )
+
+
 def _state_zip(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     state = match["state"]
     if match["zip"] is None:
@@ -372,6 +387,7 @@ PHONES: tuple[Rule, ...] = (
 
 RULES: tuple[Rule, ...] = (
     (_STATE_ZIP, _state_zip),
+    (_GROUPED_CODE, _grouped_code),
     (_CODE, _code),
     (_HTTP_ERROR, _pairs),
     (_PLANE, _plane),

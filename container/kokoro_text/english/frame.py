@@ -28,7 +28,9 @@ DASH = r"(?: ?[–-] ?)"
 """The dash of a range, as in `10-20`."""
 
 _NEAR = 60
-_DETERMINER = regex.compile(r"(?i)(?:^|[\s(“\"'])(?:an?|another) $")
+_DETERMINER = regex.compile(
+    r"(?i)(?:^|[\s(“\"'])(?:an?|another) (?:[\d.]+(?: ?\p{L}{1,2})? ?[x×] ?){0,2}$"
+)
 _POSSESSIVE = regex.compile(
     r"(?i)(?:^|[\s(“\"'])(?:the|my|your|his|her|its|our|their|any|no|one|first|new|extra|each"
     r"|every|this|that|per) $"

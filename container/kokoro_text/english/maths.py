@@ -75,9 +75,17 @@ _KEYS = regex.compile(
     r"(?<![\p{L}\p{N}])(?P<key>Ctrl|Cmd|Alt|Shift|Option|Opt|Win|Command|Control|Fn"
     r"|Esc)(?P<sign>[+-])(?=[\p{L}\p{N}])"
 )
-_KEY_NAMES = {"Ctrl": "Control", "Cmd": "Command", "Opt": "Option", "Win": "Windows",
-    "Fn": "Function",
-              "Esc": "Escape"}  # fmt: skip
+_LAST_KEY = regex.compile(
+    r"(?<=(?:[\p{L}\d][+-]|\b(?i:press|hit|tap|the) ))(?P<key>Del|Esc|Ins|PgUp|PgDn|PrtSc|Ctrl)"
+    r"(?![\p{L}\p{N}])"
+)
+_KEY_NAMES = {
+    "Ctrl": "Control", "Cmd": "Command", "Opt": "Option", "Win": "Windows", "Fn": "Function",
+    "Esc": "Escape", "Del": "Delete", "Ins": "Insert", "PgUp": "Page Up", "PgDn": "Page Down",
+    "PrtSc": "Print Screen",
+}  # fmt: skip
+_FUNCTION_OF = regex.compile(r"(?<=(?<![\p{L}\p{N}'])[fghpqksuvyFGP])\((?=[a-zA-Z]\)|-?\d{1,3}\))")
+_FUNCTION_END = regex.compile(r"(?<=(?<![\p{L}\p{N}'])[fghpqksuvyFGP]\((?:[a-zA-Z]|-?\d{1,3}))\)")
 _SIGNS = regex.compile(
     " ?(?:"
     + "|".join(regex.escape(sign) for sign in sorted(_OPERATORS, key=len, reverse=True))
@@ -272,6 +280,9 @@ def _greek(match: "regex.Match[str]", numerals: Numerals) -> str | None:
 
 RULES: tuple[Rule, ...] = (
     (_KEYS, _keys),
+    (_LAST_KEY, _keys),
+    (_FUNCTION_OF, lambda match, numerals: " of "),
+    (_FUNCTION_END, lambda match, numerals: " "),
     (_SCIENTIFIC, _scientific),
     (_PRODUCT, lambda match, numerals: " times "),
     (_MIXED, _mixed),

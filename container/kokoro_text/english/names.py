@@ -130,6 +130,15 @@ _STATES = {
     "Fla": "Florida", "Wash": "Washington", "Tenn": "Tennessee", "Colo": "Colorado",
     "Ariz": "Arizona", "Minn": "Minnesota", "Mich": "Michigan",
 }  # fmt: skip
+_DOSE = regex.compile(
+    r"(?<=(?:\d|\b(?i:one|two|three|four|half a|an?)) )"
+    r"(?P<word>tab|cap)(?P<plural>s?)\.(?= \p{Ll}|$)"
+)
+_DOSES = {"tab": "tablet", "cap": "capsule"}
+_ROAD_DIRECTION = regex.compile(
+    r"(?<=\b(?:I-|I |US-|US |SR-|Route |Rte\.? |Highway |Hwy\.? )\d{1,3} )"
+    r"(?P<one>[NSEW])(?![\p{L}\p{N}'.])"
+)
 _INTERSTATE = regex.compile(r"(?<![\p{L}\p{N}'])I-(?=\d{1,3}(?!\d))")
 
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
@@ -252,6 +261,10 @@ def _quarter(match: "regex.Match[str]", numerals: Numerals) -> str:
 
 def _direction(match: "regex.Match[str]", numerals: Numerals) -> str:
     return _COMPASS[match["one"]]
+
+
+def _dose(match: "regex.Match[str]", numerals: Numerals) -> str:
+    return f"{_DOSES[match['word']]}{match['plural']}{full_stop(match)}"
 
 
 def _junior(match: "regex.Match[str]", numerals: Numerals) -> str:
@@ -413,6 +426,8 @@ RULES: tuple[Rule, ...] = (
     (_STREET, _street),
     (_QUARTER, _quarter),
     (_DIRECTION, _direction),
+    (_ROAD_DIRECTION, _direction),
+    (_DOSE, _dose),
     (_JUNIOR, _junior),
     (_NUMBERED, lambda match, numerals: "number "),
     (_VERSUS, lambda match, numerals: "versus"),

@@ -4,7 +4,7 @@ import unicodedata
 
 import regex
 
-from kokoro_text.english.frame import BEFORE, DASH, NUMBER, Rule, after, minus
+from kokoro_text.english.frame import BEFORE, DASH, NUMBER, Rule, after, before, minus
 from kokoro_text.english.numerals import Numerals, digits, letters, plural
 
 _SIGN = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.]|[\p{L}\p{N}\)] )[-–+](?=[\d.]))?"
@@ -20,6 +20,9 @@ _FRIENDS = regex.compile(r"(?<![\p{L}\p{N}])\p{L}{2,30}\((?:s|es)\)(?!\p{L})")
 _RANGE = regex.compile(
     rf"{_SIGN}{BEFORE}(?<!/)(?P<low>{NUMBER})(?P<scale>[kKmM](?=[-–]))?(?:[–-]"
     rf"| – )(?P<high>{NUMBER})(?![-–/]\d|[\p{{N}}_])"
+)
+_RECORD = regex.compile(
+    r"\b[Tt]he \p{Lu}\p{Ll}+s (?:are|were|went|finished) (?:now |at )?$|\b(?:a|the) record of $"
 )
 _THOUSANDS = regex.compile(
     rf"{_SIGN_AFTER_WORD}{BEFORE}(?:(?P<low>{NUMBER}){DASH})?(?P<number>{NUMBER})(?P<scale>k"
@@ -99,6 +102,10 @@ def _spaced(match: "regex.Match[str]", numerals: Numerals) -> str:
 def _range(match: "regex.Match[str]", numerals: Numerals) -> str | None:
     if regex.match(r" ?=", after(match)):
         return None
+    if _RECORD.search(before(match)):
+        return f"{numerals.number(match['low'])} and {numerals.number(match['high'])}"
+    if numerals.british and match["high"] == "0":
+        return f"{numerals.number(match['low'])} nil".replace("zero", "nil")
     low = f"{numerals.number(match['low'])} {_SCALES.get(match['scale'] or '', '')}"
     return f"{minus(match['sign'])}{low} to {numerals.number(match['high'])} "
 

@@ -19,7 +19,11 @@ _DURATION = regex.compile(
 _CLOCK = regex.compile(
     rf"{BEFORE}(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?P<h>h)?(?![\p{{L}}\p{{N}}_:]|[.,]\d)"
 )
-_CLOCK_RANGE = regex.compile(r"(?<=\d:\d\d)(?: ?[-–—] ?)(?=\d{1,2}:\d\d)")
+_CLOCK_RANGE = regex.compile(
+    r"(?<=\d:\d\d)(?: ?[-–—] ?)(?=\d{1,2}:\d\d|(?:1[0-2]|\d)(?![\p{N}\p{L}.:/-]))"
+    r"|(?<=(?<![\p{N}\p{L}.,:/$-])(?:1[0-2]|\d))(?: ?[-–—] ?)(?=\d{1,2}:\d\d(?!\d))"
+)
+_MOMENT = regex.compile(r"(?i)\b(?:at|by|until|till|since|before|after|around|past) $")
 _RATIO = regex.compile(rf"{BEFORE}(?<!:)(?P<first>\d{{1,6}}):(?P<second>\d{{1,6}}){AFTER}(?!:)")
 _RATIO_CUE = regex.compile(r"(?i)\b(?:ratio|odds|scale|proportion|aspect)\b(?:\W+\w+){0,3}\W*$")
 _TIMESTAMP = regex.compile(
@@ -82,6 +86,9 @@ def _halved(match: "regex.Match[str]", numerals: Numerals) -> str | None:
 
 
 def _duration(match: "regex.Match[str]", numerals: Numerals) -> str:
+    if _MOMENT.search(before(match)) and int(match["hour"]) < 24:
+        seconds = numerals.cardinal(int(match["second"]))
+        return f"{_clock(match['hour'], match['minute'], numerals)} and {seconds} seconds"
     counts = [int(match["hour"]), int(match["minute"]), int(match["second"])]
     second = numerals.cardinal(counts[2])
     if match["part"]:

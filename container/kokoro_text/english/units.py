@@ -99,7 +99,8 @@ _FRACTION = (
 )
 _SIGN = r"(?P<sign>(?<![\p{L}\p{N}_)\]%°.])[-–+](?=[\d.]))?"
 _RANGE = (
-    rf"{_SIGN}{BEFORE}(?:(?P<low>{NUMBER})(?:{DASH}|(?P<to> to ))(?P<lowsign>[-–](?=\d))?)?"
+    rf"{_SIGN}(?:{BEFORE}|(?<=\d ?[x×]))"
+    rf"(?:(?P<low>{NUMBER})(?:{DASH}|(?P<to> to ))(?P<lowsign>[-–](?=\d))?)?"
     rf"(?P<high>{_FRACTION}|{NUMBER})"
 )
 _QUANTITY = regex.compile(
@@ -143,6 +144,7 @@ _MULTIPLE = regex.compile(
 _PER_NAMED_UNIT = regex.compile(
     r"(?<=\bper )(?P<said>GB|MB|TB|kg|km|lb|oz|gal|kWh|hr|mi|sq ft|min|sec|mL|ml|g)(?![\p{L}\p{N}])"
 )
+_BLOOD_PRESSURE = regex.compile(r"(?<=\d{2,3}/\d{2,3}) ?mmHg(?![\p{L}\p{N}])")
 _COMPASS_POINT = regex.compile(r"(?<=°[\d.,'″\" ]{0,12})[NSEW](?![\p{L}\p{N}])")
 _COMPASS = {"N": " north", "S": " south", "E": " east", "W": " west"}
 _PER_UNIT = regex.compile(
@@ -331,6 +333,7 @@ RULES: tuple[Rule, ...] = (
     (_INCHES, _inch_mark),
     (_BY, _by),
     (_MULTIPLE, _multiple),
+    (_BLOOD_PRESSURE, lambda match, numerals: f" {_unit('mmHg', True, numerals.locale)}"),
     (_QUANTITY, _quantity),
     (_PER_UNIT, _per_unit),
     (_PER_NAMED_UNIT, _per_unit),

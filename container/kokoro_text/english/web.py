@@ -87,7 +87,7 @@ _SNAKE = regex.compile(
     r"(?![\p{L}\p{N}_])"
 )
 _CAMEL = regex.compile(
-    r"(?<![\p{L}\p{N}_])(?:\p{Ll}{2,40}|\p{Ll}(?=\p{Lu}\p{Ll}{2,40}\p{Lu}))\p{Lu}\p{Ll}{0,40}"
+    r"(?<![\p{L}\p{N}_])(?!mmHg\b)(?:\p{Ll}{2,40}|\p{Ll}(?=\p{Lu}\p{Ll}{2,40}\p{Lu}))\p{Lu}\p{Ll}{0,40}"
     r"(?:\p{Lu}\p{Ll}{0,40}|\d{1,6}){0,9}(?P<call>\(\))?(?![\p{L}\p{N}_])"
     r"|(?<![\p{L}\p{N}_])[\p{L}\d]{1,60}(?P<call>\(\))"
 )
@@ -125,7 +125,8 @@ def _spelled(word: str, numerals: Numerals, *, silent: str = "") -> str:
 
 
 def _number_part(part: str, numerals: Numerals) -> str:
-    return numerals.pairs(part) if len(part) <= 4 else digits(part)
+    one_by_one = len(part) > 4 or (len(part) == 3 and part[1:] != "00")
+    return digits(part) if one_by_one else numerals.pairs(part)
 
 
 def _letters_linked(said: str) -> str:

@@ -130,7 +130,9 @@ def pronouncer() -> Pronouncer:
     return Pronouncer()
 
 
-@pytest.mark.parametrize("name", ["english_reported", "english_own", "english_more"])
+@pytest.mark.parametrize(
+    "name", ["english_reported", "english_own", "english_more", "english_readers"]
+)
 def test_text_is_said_as_a_careful_reader_says_it(name: str, pronouncer: Pronouncer) -> None:
     wrong = [case.text for case in load(name) if not is_said_right(case, pronouncer.phonemes)]
     assert not wrong
