@@ -267,7 +267,7 @@ def _own() -> list[str]:
         "with float32 numbers of the shape (510, 1, 256) or (510, 256): the style for each number "
         "of phonemes. Its name is a letter of a language above, `f` or `m`, an underscore and a "
         "name in lower case, such as `af_ann`. Convert a file `.pt` on a machine with PyTorch:",
-        "```sh\npython -c \"import numpy, torch; numpy.save('af_ann.npy', "
+        "```console\n$ python -c \"import numpy, torch; numpy.save('af_ann.npy', "
         "torch.load('af_ann.pt', weights_only=True).numpy())\"\n```",
         "Put the file into [container/voices/](../container/voices/README.md). The next deployment "
         "makes it part of the speech image, and the settings and requests can name it. To serve "

@@ -45,6 +45,8 @@ def test_a_command_that_needs_more_than_this_machine_is_understood(command: str)
     words = shlex.split(command)
     if words[:3] == ["python", "-m", "ops"]:
         assert ops_parser().parse_args(words[3:]).env
+    elif words[:2] == ["python", "-c"]:
+        compile(words[2], command, "exec")
     elif words[0] == "make":
         target, *variables = [word for word in words[1:] if not re.match("[A-Z]+=", word)] + [
             word for word in words[1:] if re.match("[A-Z]+=", word)
